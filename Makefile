@@ -1,0 +1,55 @@
+# Every target sets up what it needs: a virtual environment in .venv, renewed when pyproject.toml changes.
+# Another interpreter: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# Benchmarks are the scripts whose names do not begin with an underscore; those that do are helpers.
+BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-slow lint format demo bench bench-sdca clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv and install Gapless with its tools
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Gapless needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12" % v[:2])'
+	@echo "Setting up $(VENV): some minutes, once."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	@touch $@
+
+test: lint ## lint, then the fast tests, the doctests and the code in the docs
+	$(PYTEST) -m "not slow" --doctest-modules --doctest-glob="*.md" tests src/gapless README.md $(wildcard docs)
+
+test-slow: $(READY) ## the tests marked slow
+	$(PYTEST) -m slow
+
+lint: $(READY) ## style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## repair what ruff can repair
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+demo: $(READY) ## four experiments: a table, and figures in demo-figures/
+	$(BIN)/gapless demo --figures demo-figures
+
+bench: $(READY) ## all benchmarks, one after the other
+	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script"; done
+
+bench-sdca: $(READY) ## an epoch of sdca against LIBLINEAR's
+	$(BIN)/python benchmarks/sdca.py
+
+clean: ## remove .venv, caches (Numba's included) and everything that was built
+	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,145 @@
+"""The only place where input is checked: below it nobody looks at an array a second time."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from gapless.errors import InvalidInputError
+
+
+def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.ndarray | sp.csr_array:
+    """X as a finite C-contiguous array, or a CSR array with sorted indices and no duplicates, of float32 or float64.
+
+    Types that float32 holds exactly (booleans, 8- and 16-bit integers, half precision) become float32, all others float64.
+    """
+    if getattr(X, "ndim", 2) != 2:
+        raise InvalidInputError(f"{name} must have two dimensions (samples, features); got {X.ndim}.")
+    dtype = getattr(X, "dtype", None)
+    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
+        raise InvalidInputError(f"{name} must be real; got the type {dtype}.")
+    small = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and np.can_cast(dtype, np.float32)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # an overflow to inf is an error, never a silent one
+            X = check_array(
+                X,
+                accept_sparse="csr",
+                dtype=np.float32 if small else np.float64,
+                order="C",
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=0,
+                accept_large_sparse=True,
+                input_name=name,
+            )
+    except (ValueError, TypeError, RuntimeWarning) as error:
+        raise InvalidInputError(
+            f"{name} must be a matrix of numbers, dense or CSR; {_lower_first(str(error))}."
+        ) from error
+    n, d = X.shape
+    if n == 0 or d == 0:
+        raise InvalidInputError(f"{name} must have at least one sample and one feature; got the shape ({n}, {d}).")
+    if n_features is not None and d != n_features:
+        raise InvalidInputError(f"{name} must have {n_features} features as in training; got {d}.")
+    if sp.issparse(X):
+        X = _canonical(sp.csr_array(X))
+        _check_finite(X.data, name, X)
+    else:
+        X = np.require(X, requirements=["C", "A"])
+        _check_finite(X, name)
+    return X
+
+
+def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(signs, classes): −1 for classes[0] and +1 for classes[1], whatever the labels' type."""
+    y = _check_vector(y, n, "y")
+    if y.dtype.kind == "f":
+        _check_finite(y, "y")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInputError(f"y must hold labels of one type; {_lower_first(str(error))}.") from error
+    if len(classes) != 2:
+        shown = ", ".join(repr(label) for label in classes[:5].tolist()) + (", …" if len(classes) > 5 else "")
+        kind = "class" if len(classes) == 1 else "classes"
+        raise InvalidInputError(
+            f"y must have exactly two classes for a margin loss; got {len(classes)} {kind}: {shown}."
+        )
+    return np.where(codes.reshape(n) == 1, 1.0, -1.0), classes
+
+
+def check_targets(y: Any, n: int) -> np.ndarray:
+    """Finite float64 targets of a regression."""
+    y = _check_vector(y, n, "y")
+    try:
+        y = y.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"y must hold numbers for a regression loss; {_lower_first(str(error))}.") from error
+    _check_finite(y, "y")
+    return y
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Non-negative finite float64 weights; None means one for every sample."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = _check_vector(sample_weight, n, "sample_weight")
+    try:
+        weight = weight.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"sample_weight must hold numbers; {_lower_first(str(error))}.") from error
+    _check_finite(weight, "sample_weight")
+    if (weight < 0).any():
+        i = int(np.argmin(weight))
+        raise InvalidInputError(f"sample_weight must not be negative; entry {i} is {weight[i]:g}.")
+    if not weight.any():
+        raise InvalidInputError("sample_weight must have a positive entry; all are zero.")
+    return weight
+
+
+def check_beta(beta: Any, n: int) -> np.ndarray:
+    """Dual variables to start from: one finite float64 a sample, copied."""
+    beta = _check_vector(beta, n, "start").astype(np.float64)
+    _check_finite(beta, "start")
+    return beta
+
+
+def _canonical(X: sp.csr_array) -> sp.csr_array:
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
+    values = np.asarray(values)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise InvalidInputError(f"{name} must be a vector with one entry a sample; got the shape {values.shape}.")
+    if len(values) != n:
+        raise InvalidInputError(f"{name} must have one entry for each of the {n} samples; got {len(values)}.")
+    return values
+
+
+def _check_finite(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
+    if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():  # the sum needs no temporary
+        return
+    first = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
+    if sparse is not None:
+        k = int(first[0])
+        first = (np.searchsorted(sparse.indptr, k, side="right") - 1, sparse.indices[k])
+        value = values[k]
+    else:
+        value = values[first]
+    where = f"row {first[0]}, column {first[1]}" if len(first) == 2 else f"entry {first[0]}"
+    raise InvalidInputError(f"{name} must be finite; {where} is {value}.")
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")

@@ -1,0 +1,36 @@
+"""Every error that Gapless raises by intent: a sentence that names the parameter, what came and what is expected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gapless.result import Result
+
+
+class GaplessError(Exception):
+    """Base of all errors that Gapless raises by intent."""
+
+
+class InvalidInputError(GaplessError, ValueError):
+    """An argument or a data set is not what the called function takes."""
+
+
+class UnsupportedError(GaplessError, ValueError):
+    """The combination of problem and solver is outside the solver's theory; the message says why and what to use."""
+
+
+class TooLargeError(GaplessError, MemoryError):
+    """An array that an algorithm needs would not fit into the memory that is available now."""
+
+
+class MissingDependencyError(GaplessError, ImportError):
+    """An optional package is needed; the message names the extra that brings it."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a solve. ``result`` holds the best iterate so far with its certificate; ``solve(start=result)`` goes on from it."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(str(result.status))
+        self.result = result

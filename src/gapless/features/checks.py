@@ -1,0 +1,41 @@
+"""What every feature map asks of its input and its parameters."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
+from sklearn.utils.validation import validate_data
+
+from gapless.data import check_matrix
+from gapless.errors import InvalidInputError
+
+
+def check_input(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool) -> np.ndarray | sp.csr_array:
+    """X as finite floats, dense or (where ``sparse``) CSR; ``reset`` records its width and names, else compares."""
+    # One memory layout, so that the output's last bit does not depend on the container (a DataFrame is by columns).
+    accept_sparse = "csr" if sparse else False
+    X = validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, dtype=(np.float64, np.float32), order="C")
+    return check_matrix(X) if sp.issparse(X) else X  # products of entries need CSR without duplicates
+
+
+def input_names(estimator: BaseEstimator, input_features: Any) -> np.ndarray:
+    """The names of the input columns: as given, as seen in ``fit``, or x0, x1, …"""
+    return OneToOneFeatureMixin.get_feature_names_out(estimator, input_features)  # the public door to that rule
+
+
+def check_natural(value: Any, name: str) -> int:
+    """A natural number of at least 1."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise InvalidInputError(f"{name} must be a natural number of at least 1; got {value!r}.")
+    return int(value)
+
+
+def check_switch(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)

@@ -1,0 +1,173 @@
+"""Kernels that the user brings: a Gram matrix, a feature map, or a function of two points."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.errors import InvalidInputError
+from gapless.kernels.base import Kernel, Validity
+from gapless.kernels.pairwise import Matrix, as_dense, as_float64, inner_products, squared_norms
+
+_SYMMETRY_TOLERANCE = 1e-8
+_CHECK_ENTRIES = 2**20  # entries of the Gram matrix compared with their mirror images at a time
+
+
+class Precomputed(Kernel):
+    r"""$k(i, j) = G_{ij}$ for a given Gram matrix G: samples are indices into it, one a row, in a single column.
+
+    The matrix is taken to be positive semi-definite; ``check_valid`` tests it. Clones share it.
+
+    >>> import numpy as np
+    >>> from gapless.kernels import Precomputed
+    >>> k = Precomputed(np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 2.0], [0.0, 2.0, 5.0]]))
+    >>> k([[0], [2]], [[1], [2]])
+    array([[1., 0.],
+           [2., 5.]])
+    >>> k
+    Precomputed(gram=<3 × 3 array>)
+    """
+
+    def __init__(self, gram: np.ndarray) -> None:
+        _check_gram(gram)
+        self.gram = gram
+
+    def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
+        return self.gram[np.ix_(self._indices(X), self._indices(Z))].astype(np.float64, copy=False)
+
+    def diag(self, X: Matrix) -> np.ndarray:
+        i = self._indices(X)
+        return self.gram[i, i].astype(np.float64, copy=False)
+
+    def _indices(self, X: Matrix) -> np.ndarray:
+        n = len(self.gram)
+        if X.shape[1] != 1:
+            raise InvalidInputError(
+                f"Precomputed takes samples as one column of indices into its Gram matrix; got {X.shape[1]} columns."
+            )
+        column = as_dense(X)[:, 0]
+        indices = column.astype(np.int64)
+        wrong = (indices != column) | (indices < 0) | (indices >= n)
+        if wrong.any():
+            raise InvalidInputError(
+                f"Precomputed takes indices, whole numbers from 0 to {n - 1}; got {column[np.argmax(wrong)]:g}."
+            )
+        return indices
+
+    def __sklearn_clone__(self) -> Self:
+        return copy.copy(self)
+
+    def __repr__(self) -> str:
+        return f"Precomputed(gram=<{len(self.gram)} × {len(self.gram)} array>)"
+
+
+class FeatureMapKernel(Kernel):
+    r"""$k(x, z) = \langle\varphi(x), \varphi(z)\rangle$ for a given feature map φ.
+
+    The map is an object with ``transform`` (a fitted transformer) or a callable; it takes a matrix and returns one with
+    a row for each row, dense or sparse. The kernel takes it as it is: clones share it, and its parameters are not the
+    kernel's.
+
+    >>> import numpy as np
+    >>> from gapless.kernels import FeatureMapKernel
+    >>> k = FeatureMapKernel(lambda X: np.hstack([X, X**2]))
+    >>> k([[1.0], [2.0]])
+    array([[ 2.,  6.],
+           [ 6., 20.]])
+    """
+
+    validity = Validity.BY_CONSTRUCTION
+
+    def __init__(self, map: Any) -> None:
+        if not (hasattr(map, "transform") or callable(map)):
+            raise InvalidInputError(f"map must be callable or have a method transform; got {map!r}.")
+        self.map = map
+
+    def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
+        features = self._features(X)
+        return inner_products(features, features if Z is X else self._features(Z))
+
+    def diag(self, X: Matrix) -> np.ndarray:
+        return squared_norms(self._features(X))
+
+    def _features(self, X: Matrix) -> Matrix:
+        features = self.map.transform(X) if hasattr(self.map, "transform") else self.map(X)
+        features = features.tocsr() if sp.issparse(features) else np.asarray(features)
+        if features.ndim != 2 or features.shape[0] != X.shape[0]:
+            raise InvalidInputError(
+                f"map must return a matrix with one row for each of the {X.shape[0]} samples; "
+                f"got the shape {features.shape}."
+            )
+        return as_float64(features)
+
+    def __sklearn_clone__(self) -> Self:
+        return copy.copy(self)
+
+
+class FunctionKernel(Kernel):
+    r"""$k(x, z) = f(x, z)$ for a given function of two vectors, or of two matrices when ``vectorized``.
+
+    The function sees dense float64 arrays and returns a number; when vectorized, the array of all $f(x_i, z_j)$. It is
+    taken to be positive semi-definite unless ``valid`` is False. A kernel that is to be pickled or sent to other
+    processes needs a function that can be: one defined in a module, not a lambda.
+
+    >>> from gapless.kernels import FunctionKernel
+    >>> k = FunctionKernel(lambda x, z: min(x[0], z[0]))
+    >>> k([[1.0], [2.0]])
+    array([[1., 1.],
+           [1., 2.]])
+    >>> k.validity.value
+    'positive semi-definite by assumption'
+    """
+
+    def __init__(self, function: Callable[..., Any], vectorized: bool = False, valid: bool | None = None) -> None:
+        if not callable(function):
+            raise InvalidInputError(f"function must be callable; got {function!r}.")
+        if not (valid is None or isinstance(valid, bool)):
+            raise InvalidInputError(f"valid must be None, True or False; got {valid!r}.")
+        self.function = function
+        self.vectorized = vectorized
+        self.valid = valid
+
+    @property
+    def validity(self) -> Validity:
+        return Validity.NOT_VALID if self.valid is False else Validity.ASSUMED
+
+    def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
+        X, Z = as_dense(X), as_dense(Z)
+        if not self.vectorized:
+            return np.array([[float(self.function(x, z)) for z in Z] for x in X])
+        # A copy, since the caller may overwrite it and the function may keep its own.
+        K = np.array(self.function(X, Z), dtype=np.float64, order="C")
+        if K.shape != (len(X), len(Z)):
+            raise InvalidInputError(
+                f"function must return an array of shape {(len(X), len(Z))} for {len(X)} and {len(Z)} samples; "
+                f"got {K.shape}."
+            )
+        return K
+
+    def diag(self, X: Matrix) -> np.ndarray:
+        X = as_dense(X)
+        return np.array([self.block(x, x)[0, 0] for x in X[:, None, :]])
+
+
+def _check_gram(gram: Any) -> None:
+    if not isinstance(gram, np.ndarray) or gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
+        got = f"an array of shape {gram.shape}" if isinstance(gram, np.ndarray) else type(gram).__name__
+        raise InvalidInputError(f"gram must be a square array; got {got}.")
+    if gram.dtype.kind not in "fiu":
+        raise InvalidInputError(f"gram must hold real numbers; got the type {gram.dtype}.")
+    if not np.isfinite(gram).all():
+        raise InvalidInputError("gram must be finite; it has NaN or infinite entries.")
+    largest = max(float(gram.max()), -float(gram.min()))
+    step = max(1, _CHECK_ENTRIES // len(gram))
+    asymmetry = max(
+        float(np.abs(np.subtract(gram[s], gram[:, s].T, dtype=np.float64)).max())
+        for s in (slice(start, start + step) for start in range(0, len(gram), step))
+    )
+    if asymmetry > _SYMMETRY_TOLERANCE * largest:
+        raise InvalidInputError(f"gram must be symmetric; an entry differs from its mirror image by {asymmetry:g}.")

@@ -1,0 +1,115 @@
+"""What a loss is: its value, a sub-gradient, its conjugate, its part of the dual, and the intercept that is best for it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.optimize import brentq
+
+
+class DualBox(NamedTuple):
+    r"""The separable part of the dual, :math:`p_i β_i - ε_i |β_i| - ½ d_i β_i^2` on :math:`lower_i ≤ β_i ≤ upper_i`.
+
+    Zero is always inside the box. One coordinate update (soft-threshold, clip) serves every loss of this form.
+    """
+
+    p: np.ndarray
+    epsilon: np.ndarray
+    d: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class DualEntropy(NamedTuple):
+    r"""The separable part of the logistic dual, :math:`-c_i (a \log a + (1-a) \log(1-a))` with :math:`a = y_i β_i / c_i ∈ [0, 1]`."""
+
+    y: np.ndarray
+    cost: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+DualTerms: TypeAlias = DualBox | DualEntropy
+
+
+class Loss(ABC):
+    """A convex loss ℓ(y, f) of a target y and a decision value f. All methods are vectorised over samples."""
+
+    name: ClassVar[str]
+    task: ClassVar[str]  # "classification": y is −1 or +1; "regression": y is any number
+    has_hard_limit: ClassVar[bool] = True  # whether an infinite cost still leaves a problem with a minimum
+
+    @abstractmethod
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """ℓ(yᵢ, fᵢ)."""
+
+    @abstractmethod
+    def derivative(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """A sub-gradient of ℓ(yᵢ, ·) at fᵢ."""
+
+    @abstractmethod
+    def conjugate(self, y: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """ℓ*(yᵢ, vᵢ) = sup over f of vᵢ f − ℓ(yᵢ, f), infinite outside its domain."""
+
+    @abstractmethod
+    def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualTerms:
+        """The vectors that state −cᵢ ℓ*(yᵢ, −βᵢ/cᵢ) to a solver, the limit cᵢ = ∞ included."""
+
+    def dual_value(self, y: np.ndarray, cost: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """−cᵢ ℓ*(yᵢ, −βᵢ/cᵢ) for β inside the box, the limit cᵢ = ∞ included."""
+        box = self.dual_box(y, cost)
+        assert isinstance(box, DualBox)
+        return box.p * beta - box.epsilon * np.abs(beta) - 0.5 * box.d * beta**2
+
+    def dual_slopes(self, y: np.ndarray, cost: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The derivatives of ``dual_value`` for a rise and for a fall of βᵢ (they differ where |β| has its kink)."""
+        box = self.dual_box(y, cost)
+        assert isinstance(box, DualBox)
+        smooth = box.p - box.d * beta
+        return smooth - np.where(beta >= 0, box.epsilon, -box.epsilon), smooth - np.where(
+            beta > 0, box.epsilon, -box.epsilon
+        )
+
+    def kinks(self, y: np.ndarray) -> list[np.ndarray]:
+        """The f at which the derivative of ℓ(yᵢ, ·) jumps by one; a loss that has any is linear between them."""
+        return []
+
+    def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
+        """The interval of b that minimises Σ cᵢ ℓ(yᵢ, fᵢ + b), all costs finite.
+
+        With kinks it is a weighted quantile of their distances from f, exactly; otherwise the root of a monotone function, to rounding.
+        """
+        kinks = self.kinks(y)
+        if kinks:
+            start = float(cost @ self.derivative(y, np.full_like(f, -np.inf)))
+            return weighted_quantile(np.concatenate([kink - f for kink in kinks]), np.tile(cost, len(kinks)), start)
+
+        def slope(b: float) -> float:
+            return float(cost @ self.derivative(y, f + b))
+
+        step = 1.0 + float(np.abs(y).max())
+        low, high = float((y - f).min()) - step, float((y - f).max()) + step
+        while slope(low) > 0:
+            low -= (step := 2 * step)
+        while slope(high) < 0:
+            high += (step := 2 * step)
+        if slope(low) == 0 or slope(high) == 0:
+            b = low if slope(low) == 0 else high
+        else:
+            b = float(brentq(slope, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
+        return b, b
+
+
+def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[float, float]:
+    """Where a slope that begins at ``start`` < 0 and rises by ``jumps`` at ``knots`` crosses zero: a point, or the interval where it is zero.
+
+    A slope below the rounding error of its own sum counts as zero, so that ties give an interval, not one of its ends.
+    """
+    order = np.argsort(knots, kind="stable")
+    slope = start + np.cumsum(jumps[order])
+    rounding = 4 * len(knots) * np.finfo(float).eps * float(jumps.sum())
+    first = min(int(np.searchsorted(slope, -rounding)), len(knots) - 1)
+    past = min(int(np.searchsorted(slope, rounding, side="right")), len(knots) - 1)
+    return float(knots[order[first]]), float(knots[order[past]])

@@ -1,0 +1,272 @@
+"""The one problem that every solver solves and every certificate speaks of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.data import Rows, check_labels, check_matrix, check_targets, check_weights
+from gapless.data.products import matvec, rmatvec
+from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
+from gapless.errors import InvalidInputError
+from gapless.kernels import Kernel, Linear
+from gapless.kernels.gram import blocks
+from gapless.losses import DualTerms, Loss, as_loss
+
+Intercept = Literal["free", "regularized", "none"]
+Convention = Literal["C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum"]
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Problem:
+    r"""A support vector machine on given data, stated once.
+
+    .. math::
+
+        \min_{w, b} \; P = ½‖w‖² + \sum_i c_i \, ℓ(y_i, f(x_i)), \qquad f(x) = ⟨w, φ(x)⟩ + b
+
+        \max_{β} \; D = p^⊤β - ε‖β‖_1 - ½ \sum_i d_i β_i² - ½ β^⊤ K β, \qquad lower_i ≤ β_i ≤ upper_i, \quad w = \sum_i β_i φ(x_i)
+
+    β is signed (βᵢ = yᵢαᵢ in classification). With ``intercept="free"`` b is unregularised and the dual has Σβᵢ = 0; with ``"regularized"``
+    the samples are augmented, x̃ = (x, s) with s = ``intercept_scale``, so that ½ b²/s² joins P and s² joins K; with ``"none"`` b = 0.
+
+    Exactly one regularisation is given, by its name; ``C=1`` when none is:
+
+    ================== =========================== ==========
+    name               objective                   cᵢ
+    ================== =========================== ==========
+    ``C``              ½‖w‖² + C Σξ                C
+    ``C_mean``         ½‖w‖² + (C/n) Σξ            C/n
+    ``lam_mean``       (λ/2)‖w‖² + (1/n) Σξ        1/(λn)
+    ``lam_mean_full``  λ‖w‖² + (1/n) Σξ            1/(2λn)
+    ``lam_sum``        (λ/2)‖w‖² + Σξ              1/λ
+    ================== =========================== ==========
+
+    ``sample_weight`` multiplies cᵢ, and n is the sum of the weights, so that weight 2 equals the row twice and weight 0 the row removed.
+    ``C=inf`` is the hard margin.
+
+    Parameters
+    ----------
+    X
+        Samples: an array or a CSR matrix, float32 or float64. Kept, not copied, where it already is contiguous.
+    y
+        Two labels of any type for a margin loss (the larger is +1), numbers for a regression loss.
+    loss
+        A :class:`~gapless.losses.Loss` or its name.
+    kernel
+        A :class:`~gapless.kernels.Kernel`; None is linear.
+
+    >>> problem = Problem([[0.0], [1.0], [2.0]], ["no", "no", "yes"], lam_mean=0.1)
+    >>> problem
+    Problem(3 x 1 dense, hinge, linear, lam_mean=0.1, intercept='free')
+    >>> problem.cost.round(4)
+    array([3.3333, 3.3333, 3.3333])
+    """
+
+    X: np.ndarray | sp.csr_array
+    rows: Rows
+    y: np.ndarray
+    cost: np.ndarray
+    loss: Loss
+    kernel: Kernel | None
+    intercept: Intercept
+    intercept_scale: float
+    convention: Convention
+    regularization: float
+    total_weight: float
+    classes: np.ndarray | None
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        loss: str | Loss = "hinge",
+        kernel: Kernel | None = None,
+        C: float | None = None,
+        C_mean: float | None = None,
+        lam_mean: float | None = None,
+        lam_mean_full: float | None = None,
+        lam_sum: float | None = None,
+        intercept: Intercept = "free",
+        intercept_scale: float = 1.0,
+        sample_weight: Any = None,
+    ) -> None:
+        given = {
+            "C": C, "C_mean": C_mean, "lam_mean": lam_mean, "lam_mean_full": lam_mean_full, "lam_sum": lam_sum
+        }  # fmt: skip
+        convention, regularization = _one_of(given)
+        loss = as_loss(loss)
+        if kernel is not None and not isinstance(kernel, Kernel):
+            raise InvalidInputError(f"kernel must be a kernel of gapless.kernels or None for linear; got {kernel!r}.")
+        if intercept not in get_args(Intercept):
+            raise InvalidInputError(f"intercept must be one of {', '.join(get_args(Intercept))}; got {intercept!r}.")
+        if not 0 < intercept_scale < math.inf:
+            raise InvalidInputError(f"intercept_scale must be a positive number; got {intercept_scale!r}.")
+        X = check_matrix(X)
+        n = X.shape[0]
+        classes = None
+        if loss.task == "classification":
+            y, classes = check_labels(y, n)
+        else:
+            y = check_targets(y, n)
+        weight = check_weights(sample_weight, n)
+        if classes is not None and len(np.unique(y[weight > 0])) < 2:
+            raise InvalidInputError(
+                "sample_weight leaves one class: all samples with a positive weight belong to the same class."
+            )
+        total = float(weight.sum())
+        unit = _unit_cost(convention, regularization, total)
+        if unit == math.inf and not loss.has_hard_limit:
+            raise InvalidInputError(
+                f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
+            )
+        cost = np.where(weight > 0, unit, 0.0) * np.where(weight > 0, weight, 1.0)
+        fields = {
+            "X": X,
+            "rows": as_rows(X),
+            "y": frozen(y),
+            "cost": frozen(cost),
+            "loss": loss,
+            "kernel": None if isinstance(kernel, Linear) else kernel,
+            "intercept": intercept,
+            "intercept_scale": float(intercept_scale),
+            "convention": convention,
+            "regularization": float(regularization),
+            "total_weight": total,
+            "classes": classes,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    # --- what it is
+
+    @property
+    def n_samples(self) -> int:
+        """n."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """d, the columns of X."""
+        return int(self.X.shape[1])
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether φ(x) = x, so that w is a vector of n_features numbers."""
+        return self.kernel is None
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether the costs are infinite: a hard margin (or a hard tube)."""
+        return bool(np.isinf(self.cost).any())
+
+    @property
+    def shift(self) -> float:
+        """What the regularised intercept adds to each entry of K: s², otherwise 0."""
+        return self.intercept_scale**2 if self.intercept == "regularized" else 0.0
+
+    @cached_property
+    def dual(self) -> DualTerms:
+        """The separable part of the dual, as read-only vectors."""
+        terms = self.loss.dual_box(np.asarray(self.y), np.asarray(self.cost))
+        return type(terms)(*(frozen(vector) for vector in terms))
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """Kᵢᵢ (plus s²) in float64."""
+        if self.kernel is None:
+            return frozen(squared_norms(self.rows, self.n_samples) + self.shift)
+        return frozen(self.kernel.diag(self.X) + self.shift)
+
+    @property
+    def entry_work(self) -> float:
+        """What one kernel entry costs, in stored entries of X: the unit in which solvers count their work."""
+        return row_entries(self.rows) + (0.0 if self.is_linear else 10.0)
+
+    # --- from β and w to decision values, in float64
+
+    def weights(self, beta: np.ndarray) -> np.ndarray:
+        """w = Σ βᵢ xᵢ of a linear problem."""
+        return rmatvec(self.X, beta)
+
+    def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
+        """Σⱼ βⱼ k(xᵢ, xⱼ) for each row of X (the training samples if None), never more than a block of K at a time."""
+        X = self.X if X is None else X
+        if self.kernel is None:
+            return matvec(X, self.weights(beta))
+        support = np.flatnonzero(beta)
+        out = np.zeros(X.shape[0])
+        if len(support):
+            for part, block in blocks(self.kernel, X, self.X[support]):
+                out[part] = block @ beta[support]
+        return out
+
+    def expand_weights(self, w: np.ndarray) -> np.ndarray:
+        """⟨w, xᵢ⟩ of a linear problem."""
+        return matvec(self.X, w)
+
+    # --- conventions
+
+    @property
+    def unit_cost(self) -> float:
+        """The C of the equivalent ½‖w‖² + C Σξ, for a sample of weight one."""
+        return _unit_cost(self.convention, self.regularization, self.total_weight)
+
+    def in_convention(self, value: float, convention: Convention | None = None) -> float:
+        """An objective value (or a gap) as the formula of ``convention`` gives it; the caller's own if None.
+
+        >>> problem = Problem([[-1.0], [1.0]], [0, 1], C=2.0)
+        >>> problem.in_convention(1.0, "lam_mean")
+        0.25
+        """
+        convention = self.convention if convention is None else convention
+        if convention in ("C", "C_mean"):
+            return value
+        if convention == "lam_sum":
+            return value / self.unit_cost
+        if convention in ("lam_mean", "lam_mean_full"):
+            return value / (self.unit_cost * self.total_weight)
+        raise InvalidInputError(f"convention must be one of {', '.join(get_args(Convention))}; got {convention!r}.")
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        storage = "CSR" if sp.issparse(self.X) else "dense"
+        kernel = "linear" if self.kernel is None else repr(self.kernel)
+        return (
+            f"Problem({n} x {d} {storage}, {self.loss.name}, {kernel}, "
+            f"{self.convention}={self.regularization:g}, intercept={self.intercept!r})"
+        )
+
+
+def _one_of(given: dict[str, float | None]) -> tuple[Convention, float]:
+    named = {name: value for name, value in given.items() if value is not None}
+    if not named:
+        return "C", 1.0
+    if len(named) > 1:
+        raise InvalidInputError(f"exactly one regularisation may be given; got {', '.join(named)}.")
+    ((name, value),) = named.items()
+    if not isinstance(value, (int, float, np.number)) or not value > 0:
+        raise InvalidInputError(f"{name} must be a positive number; got {value!r}.")
+    if value == math.inf and name != "C":
+        raise InvalidInputError(f"{name} must be finite; got inf (C=inf is the hard margin).")
+    return name, float(value)  # type: ignore[return-value]
+
+
+def _unit_cost(convention: Convention, value: float, total_weight: float) -> float:
+    match convention:
+        case "C":
+            return value
+        case "C_mean":
+            return value / total_weight
+        case "lam_mean":
+            return 1.0 / (value * total_weight)
+        case "lam_mean_full":
+            return 1.0 / (2.0 * value * total_weight)
+        case "lam_sum":
+            return 1.0 / value

@@ -1,0 +1,98 @@
+"""What a solve returns: the model, its proof, its history, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+
+from gapless.certificate import Certificate
+from gapless.data import check_matrix
+from gapless.errors import InvalidInputError
+from gapless.kkt import KKT, kkt
+from gapless.problem import Problem
+from gapless.trace import Trace
+
+
+class Status(Enum):
+    """Why a solve stopped; the value is the sentence for the user."""
+
+    CONVERGED = "The relative duality gap is at most tol: the model is proven optimal to that bound."
+    STATIONARY = "The optimality conditions hold within tol, but the kernel is not positive semi-definite, so that no dual value bounds the optimum."
+    MAX_ITER = "Stopped at max_iter before the gap reached tol; the certificate tells how close the best iterate is."
+    MAX_TIME = "Stopped at max_time before the gap reached tol; the certificate tells how close the best iterate is."
+    CALLBACK = "Stopped by the callback; the certificate tells how close the best iterate is."
+    INTERRUPTED = "Interrupted; the best iterate and its certificate are kept, and solve(start=result) goes on from it."
+    STALLED = "The solver can make no further progress in floating point; the certificate tells how close the best iterate is."
+    NOT_SEPARABLE = (
+        "The data is not separable, so that no hard margin exists: the dual ray in result.ray proves it (its weighted samples cancel out). "
+        "Give a finite C."
+    )
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best primal and the best dual point of a solve, with their certificate.
+
+    ``w`` and ``b`` are the primal point of a linear problem; for a kernel ``expansion`` holds the coefficients of w in the training samples.
+    ``beta`` is the dual point. ``ray`` is set when a hard margin does not exist.
+
+    >>> import gapless as gl
+    >>> result = gl.solve(gl.Problem([[-2.0], [-1.0], [1.0]], ["a", "a", "b"], C=10.0))
+    >>> result.predict([[-0.5], [3.0]]).tolist()
+    ['a', 'b']
+    >>> result.kkt().role.tolist()
+    ['none', 'free', 'free']
+    """
+
+    problem: Problem = field(repr=False)
+    solver: str
+    w: np.ndarray | None = field(repr=False)
+    b: float
+    beta: np.ndarray = field(repr=False)
+    expansion: np.ndarray | None = field(repr=False)
+    certificate: Certificate
+    trace: Trace = field(repr=False)
+    status: Status
+    iterations: float
+    seconds: float
+    ray: np.ndarray | None = field(default=None, repr=False)
+
+    @property
+    def support(self) -> np.ndarray:
+        """Indices of the support vectors, the samples with β ≠ 0."""
+        return np.flatnonzero(self.beta)
+
+    def alpha(self, scaling: Literal["C", "unit", "fenchel"] = "C") -> np.ndarray:
+        """|β| in one of the textbook scalings: ``"C"`` in [0, cᵢ], ``"unit"`` in [0, 1], ``"fenchel"`` in [−1, 0]."""
+        alpha = np.abs(self.beta)
+        if scaling == "C":
+            return alpha
+        if scaling not in ("unit", "fenchel"):
+            raise InvalidInputError(f"scaling must be one of C, unit, fenchel; got {scaling!r}.")
+        share = np.divide(alpha, self.problem.cost, out=np.zeros_like(alpha), where=self.problem.cost > 0)
+        return share if scaling == "unit" else -share
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """f(x) = ⟨w, φ(x)⟩ + b for each row of X."""
+        problem = self.problem
+        X = check_matrix(X, n_features=problem.n_features)
+        if self.expansion is not None:
+            return problem.expand(self.expansion, X) + self.b
+        return np.asarray(X @ self.w) + self.b
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of a classification (the larger label where f > 0), values of a regression."""
+        f = self.decision_function(X)
+        if self.problem.classes is None:
+            return f
+        return self.problem.classes[(f > 0).astype(int)]
+
+    def kkt(self) -> KKT:
+        """The optimality conditions, sample by sample and as residuals."""
+        return kkt(self.problem, self)  # type: ignore[arg-type]

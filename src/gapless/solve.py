@@ -1,0 +1,226 @@
+"""THE loop: it owns iteration, clock, stopping, callbacks, interruption and status; no solver prints, times or stops by itself."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gapless.certificate import DualPoint, Point, PrimalPoint, combine, evaluate
+from gapless.data import check_beta
+from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
+from gapless.kernels import Validity
+from gapless.problem import Problem
+from gapless.result import Result, Status
+from gapless.separability import find_ray
+from gapless.solvers import Solver, as_solver
+from gapless.solvers.base import QUANTUM
+from gapless.trace import Callback, Progress, Trace
+
+# A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
+# seconds keeps a model the same on a slow machine and on a fast one.
+_CHECK_COST = 3.0
+_CHECK_SHARE = 0.1
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver = "auto",
+    *,
+    tol: float = 1e-6,
+    max_iter: float | None = None,
+    max_time: float | None = None,
+    callback: Callback | None = None,
+    start: Any = None,
+    random_state: int = 0,
+    check_every: float | None = None,
+) -> Result:
+    """Solve a problem until its relative duality gap is proven to be at most ``tol``, or a bound is reached.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    solver
+        A name (see :data:`gapless.solvers.SOLVERS`) or a solver with its options, such as ``gl.solvers.SGD(averaging="tail")``.
+    tol
+        Bound on (P − D)/|P|. Zero runs until another bound stops it.
+    max_iter
+        Bound on the iterations in the solver's own unit (epochs; pairs for ``smo``); None is the solver's own generous cap.
+    max_time
+        Bound on the seconds.
+    callback
+        Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
+    start
+        A :class:`~gapless.result.Result`, a :class:`~gapless.certificate.Point` or dual variables to go on from.
+    random_state
+        Seed of the stochastic solvers: the same seed gives the same model.
+    check_every
+        Iterations between two certificates; None spends a small share of the work on them.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C, carrying the best result so far.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1], C=1.0)
+    >>> result = gl.solve(problem, "smo")
+    >>> result.status.name, result.certificate.relative_gap <= 1e-6
+    ('CONVERGED', True)
+    """
+    _check_bounds(tol, max_iter, max_time, check_every)
+    chosen = as_solver(solver, problem)
+    reason = chosen.unsupported(problem)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    run = _Run(problem, chosen, tol, max_time, callback, check_every)
+    try:
+        return run.go(_as_point(problem, start), chosen.max_iter if max_iter is None else max_iter, random_state)
+    except KeyboardInterrupt:
+        raise Interrupted(run.result(Status.INTERRUPTED)) from None
+
+
+class _Run:
+    """One solve: the best bounds seen, the history and the clock."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        tol: float,
+        max_time: float | None,
+        callback: Callback | None,
+        check_every: float | None,
+    ) -> None:
+        self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
+        self.check_every = check_every
+        self.max_time = math.inf if max_time is None else max_time
+        self.trace = Trace(unit=solver.unit)
+        self.began = time.perf_counter()
+        self.iterations = 0.0
+        self.ray: np.ndarray | None = None
+        self.separable: bool | None = None
+        # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
+        zero = Point(beta=np.zeros(problem.n_samples))
+        self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, zero)
+
+    def go(self, start: Point | None, limit: float, seed: int) -> Result:
+        if start is not None:
+            self.keep(start)
+        state = self.solver.init(self.problem, start, np.random.default_rng(seed))
+        status = self.check(state, start or self.solver.point(self.problem, state))
+        while status is None:
+            work, iterations = self.next_check(state)
+            while status is None and state.work < work and state.iterations < iterations * (1 - 1e-12):
+                state.limit = min(limit, iterations)
+                state.quantum = min(QUANTUM, work - state.work)
+                self.solver.step(self.problem, state)
+                self.iterations = state.iterations
+                status = self.bound_reached(state, limit)
+            status = self.check(state, self.solver.point(self.problem, state)) or status
+        return self.result(status)
+
+    def bound_reached(self, state: Any, limit: float) -> Status | None:
+        if state.done:
+            return Status.STALLED
+        if state.iterations >= limit * (1 - 1e-12):
+            return Status.MAX_ITER
+        if time.perf_counter() - self.began >= self.max_time:
+            return Status.MAX_TIME
+        return None
+
+    def next_check(self, state: Any) -> tuple[float, float]:
+        """(work, iterations) at which the next certificate is due, whichever comes first."""
+        if self.check_every is not None:
+            return math.inf, float(state.iterations + self.check_every)
+        columns = 3 if self.problem.is_linear else max(1, np.count_nonzero(self.best[1].beta))
+        cost = self.problem.n_samples * columns * self.problem.entry_work
+        return float(state.work + max(_CHECK_COST * cost, _CHECK_SHARE * state.work)), math.inf
+
+    def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
+        """Certify a point, and keep what is better than before on either side."""
+        primal, dual = evaluate(self.problem, point)
+        best_primal, best_dual = self.best
+        # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
+        self.best = (
+            primal if primal.value <= best_primal.value else replace(best_primal, own=False),
+            dual if dual.value >= best_dual.value else best_dual,
+        )
+        if primal.value <= best_primal.value and dual.value < best_dual.value:
+            self.best = (replace(primal, own=False), best_dual)
+        return primal, dual
+
+    def check(self, state: Any, point: Point) -> Status | None:
+        primal, dual = self.keep(point)
+        seconds = time.perf_counter() - self.began
+        self.trace.append(state.iterations, seconds, primal.value, dual.value)
+        certificate = combine(*self.best)
+        if certificate.relative_gap <= self.tol:
+            return Status.CONVERGED
+        kernel = self.problem.kernel
+        if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
+            self.best = (primal, dual)
+            return Status.STATIONARY
+        if self.problem.is_hard and self.not_separable(dual):
+            return Status.NOT_SEPARABLE
+        progress = Progress(self.solver.name, state.iterations, seconds, certificate, self.tol)
+        if self.callback is not None and self.callback(progress):
+            return Status.CALLBACK
+        return None
+
+    def not_separable(self, dual: DualPoint) -> bool:
+        """Ask for a proof once, after the solver had a few checks' time to separate the data itself."""
+        if self.separable is not None or math.isfinite(self.best[0].value):
+            return False
+        if dual.value == math.inf:
+            self.ray = dual.beta / np.abs(dual.beta).sum()
+            return True
+        if len(self.trace) < 4:
+            return False
+        self.ray = find_ray(self.problem)
+        self.separable = self.ray is None
+        return not self.separable
+
+    def result(self, status: Status) -> Result:
+        primal, dual = self.best
+        certificate = combine(primal, dual)
+        if status is Status.NOT_SEPARABLE:
+            certificate = replace(certificate, primal=math.inf, dual=math.inf)
+        return Result(
+            problem=self.problem,
+            solver=self.solver.name,
+            w=primal.w,
+            b=primal.b,
+            beta=dual.beta,
+            expansion=primal.expansion,
+            certificate=certificate,
+            trace=self.trace,
+            status=status,
+            iterations=self.iterations,
+            seconds=time.perf_counter() - self.began,
+            ray=self.ray,
+        )
+
+
+def _as_point(problem: Problem, start: Any) -> Point | None:
+    if start is None:
+        return None
+    if isinstance(start, (Result, Point)):
+        beta, w, expansion = start.beta, start.w, start.expansion
+        n, d = problem.X.shape
+        if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
+            raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
+        return Point(beta=beta, w=w, b=start.b, expansion=expansion)
+    return Point(beta=check_beta(start, problem.n_samples))
+
+
+def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:
+    if not tol >= 0:
+        raise InvalidInputError(f"tol must be a number of at least 0; got {tol!r}.")
+    for name, value in (("max_iter", max_iter), ("max_time", max_time), ("check_every", check_every)):
+        if value is not None and not value > 0:
+            raise InvalidInputError(f"{name} must be positive or None; got {value!r}.")

@@ -1,0 +1,45 @@
+"""The solvers by their textbook names. A new one is one file and one line here."""
+
+from __future__ import annotations
+
+from gapless.errors import InvalidInputError
+from gapless.problem import Problem
+from gapless.solvers.base import Solver, State
+from gapless.solvers.choose import choose
+from gapless.solvers.coordinate_ascent import CoordinateAscent
+from gapless.solvers.pegasos import Pegasos
+from gapless.solvers.projected_gradient import ProjectedGradient
+from gapless.solvers.qp import QP
+from gapless.solvers.sdca import SDCA
+from gapless.solvers.sgd import SGD
+from gapless.solvers.smo import SMO
+from gapless.solvers.subgradient import Subgradient
+
+__all__ = [
+    "QP",
+    "SDCA",
+    "SGD",
+    "SMO",
+    "SOLVERS",
+    "CoordinateAscent",
+    "Pegasos",
+    "ProjectedGradient",
+    "Solver",
+    "State",
+    "Subgradient",
+    "as_solver",
+]
+
+SOLVERS: dict[str, type[Solver]] = {
+    cls.name: cls for cls in (Subgradient, SGD, Pegasos, ProjectedGradient, CoordinateAscent, SDCA, SMO, QP)
+}
+
+
+def as_solver(solver: str | Solver, problem: Problem) -> Solver:
+    """A solver by its name, with its default options, or the solver itself; ``"auto"`` picks one for the problem."""
+    if isinstance(solver, Solver):
+        return solver
+    name = choose(problem) if solver == "auto" else solver
+    if name not in SOLVERS:
+        raise InvalidInputError(f"solver must be a Solver or one of auto, {', '.join(SOLVERS)}; got {solver!r}.")
+    return SOLVERS[name]()

@@ -1,0 +1,139 @@
+"""What a solver is: it starts, does a bounded piece of work, and tells its point. The loop in ``solve.py`` does all the rest."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gapless.certificate import Point
+from gapless.data import require_memory
+from gapless.errors import InvalidInputError
+from gapless.kernels.gram import blocks
+from gapless.problem import Problem
+
+# Entries of X or of K that one step may touch: some 20 ms, so that Ctrl-C and progress are prompt on data of any size.
+QUANTUM = 1e7
+
+
+def whole_steps(state: State, cost: float) -> int:
+    """How many iterations of a given cost fit into this step: at least one, and none beyond ``state.limit``."""
+    return int(max(1.0, min(state.quantum / cost, np.ceil(state.limit - state.iterations - 1e-9))))
+
+
+def samples_ahead(state: State, n: int, cost: float) -> int:
+    """How many samples of an epoch of n, at a given cost each, fit into this step."""
+    return int(max(1.0, min(state.quantum / cost, np.round((state.limit - state.iterations) * n))))
+
+
+@dataclass
+class State:
+    """What every solver's state has: progress in the solver's own unit, work in entries touched, and whether anything is left to do."""
+
+    rng: np.random.Generator = field(repr=False)
+    iterations: float = 0.0
+    work: float = 0.0
+    limit: float = np.inf  # iterations not to go beyond; set by the loop before each step
+    quantum: float = QUANTUM  # entries to touch at most, likewise
+    done: bool = False
+
+
+class Solver(ABC):
+    """An algorithm by its textbook name. The constructor holds the knobs of the algorithm, never C or the loss.
+
+    The loop calls ``unsupported`` once, ``init`` once, then ``step`` again and again, with ``point`` whenever it wants a certificate.
+    """
+
+    name: ClassVar[str]
+    unit: ClassVar[str] = "epochs"
+    max_iter: ClassVar[int] = 1000  # the cap where the caller gives none
+
+    @abstractmethod
+    def unsupported(self, problem: Problem) -> str | None:
+        """Why the algorithm's theory does not cover a problem, as a sentence; None if it does."""
+
+    @abstractmethod
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Any:
+        """The first state, from ``start`` where one is given."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: Any) -> None:
+        """Advance by about ``state.quantum`` entries of work, at least one iteration, and not beyond ``state.limit``."""
+
+    @abstractmethod
+    def point(self, problem: Problem, state: Any) -> Point:
+        """The current iterate, as a copy."""
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is not one of its choices."""
+    if value not in choices:
+        raise InvalidInputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse an option that is not a positive finite number."""
+    if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
+        raise InvalidInputError(f"{name} must be a positive number; got {value!r}.")
+
+
+def start_beta(problem: Problem, start: Point | None) -> np.ndarray:
+    """β to begin with: the start's, clipped to the box, or zero."""
+    if start is None or start.beta is None:
+        return np.zeros(problem.n_samples)
+    return np.clip(start.beta, problem.dual.lower, problem.dual.upper)
+
+
+def start_weights(problem: Problem, start: Point | None) -> tuple[np.ndarray, float]:
+    """(w, b) of a linear problem to begin with: the start's, or those of its β, or zero."""
+    if start is None:
+        return np.zeros(problem.n_features), 0.0
+    if start.w is not None:
+        return start.w.astype(np.float64), float(start.b or 0.0)
+    beta = start_beta(problem, start)
+    return problem.weights(beta), problem.shift * float(beta.sum())
+
+
+def full_gram(problem: Problem, solver: str) -> np.ndarray:
+    """K (plus s²) as an n×n matrix, or a refusal that names its size."""
+    n = problem.n_samples
+    require_memory(8 * n * n, f"{solver} holds the whole kernel matrix: {n:,} x {n:,} in float64, which")
+    K = np.empty((n, n))
+    if problem.kernel is None:
+        X = problem.X
+        step = max(1, int(QUANTUM / n))
+        for begin in range(0, n, step):
+            part = X[begin : begin + step].astype(np.float64)
+            product = part @ X.T
+            K[begin : begin + step] = product.toarray() if hasattr(product, "toarray") else product
+    else:
+        for part, block in blocks(problem.kernel, problem.X):
+            K[part] = block
+    K += problem.shift
+    return K
+
+
+def refuse_free_intercept(problem: Problem, name: str) -> str | None:
+    """The sentence of the solvers that move one coordinate at a time."""
+    if problem.intercept != "free":
+        return None
+    return (
+        f"{name} moves dual variables one by one or all at once inside a box, but a free intercept couples them by Σβ = 0; "
+        "use solver='smo', or intercept='regularized' or 'none'."
+    )
+
+
+def refuse_kernel(problem: Problem, name: str) -> str | None:
+    """The sentence of the solvers that keep w."""
+    if problem.is_linear:
+        return None
+    return f"{name} keeps w as a vector, which a kernel does not have; use solver='smo' or 'coordinate_ascent', or map the features."
+
+
+def refuse_hard_margin(problem: Problem, name: str) -> str | None:
+    """The sentence of the solvers that need a finite loss."""
+    if not problem.is_hard:
+        return None
+    return f"{name} follows sub-gradients of the loss, which is infinite for C=inf; use solver='smo', 'sdca' or 'qp', or a finite C."

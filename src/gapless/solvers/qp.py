@@ -1,0 +1,161 @@
+"""The problem handed to an off-the-shelf QP solver (Clarabel through qpsolvers), in its dual or in its primal form; for small n.
+
+Dual: min ½βᵀ(K + diag d)β − pᵀβ + εᵀ|β| over the box, with Σβ = 0 for a free intercept. Where ε > 0, β = β⁺ − β⁻.
+
+Primal: any loss whose dual is a box is the least cost of explaining the residual, p − f(x) = a⁺ − a⁻ + u + e: a⁺ at the price upper, a⁻ at
+the price −lower, u at u²/2d, and |e| ≤ ε for nothing. A price of infinity removes its variable; d = 0 removes u. The multipliers of these n
+equations are β. Kernels enter through w = Σ γᵢφ(xᵢ).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.background import in_background
+from gapless.certificate import Point
+from gapless.data import require_memory
+from gapless.errors import MissingDependencyError
+from gapless.losses import DualBox
+from gapless.problem import Problem
+from gapless.solvers.base import Solver, State, check_choice, full_gram, start_beta
+
+FORMS = ("dual", "primal")
+
+
+@dataclass
+class QPState(State):
+    """The solution once there is one."""
+
+    solution: Point = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class QP(Solver):
+    """An off-the-shelf interior-point QP solver on the ``"dual"`` or the ``"primal"`` form (extra ``qp``).
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
+    >>> gl.solve(problem, QP(form="primal")).w.round(5)
+    array([2.])
+    """
+
+    form: str = "dual"
+    backend: str = "clarabel"
+    name: ClassVar[str] = "qp"
+    unit: ClassVar[str] = "calls"
+    max_iter: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_choice("form", self.form, FORMS)
+
+    def unsupported(self, problem: Problem) -> str | None:
+        if isinstance(problem.dual, DualBox):
+            return None
+        return f"qp needs a quadratic objective, which the {problem.loss.name} loss is not; use solver='smo' or 'sdca'."
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> QPState:
+        return QPState(rng, solution=Point(beta=start_beta(problem, start)))
+
+    def step(self, problem: Problem, state: QPState) -> None:
+        state.solution = (_solve_dual if self.form == "dual" else _solve_primal)(problem, self.backend)
+        state.iterations += 1
+        state.work += float(problem.n_samples) ** 2
+        state.done = True
+
+    def point(self, problem: Problem, state: QPState) -> Point:
+        return state.solution
+
+
+def _call(backend: str, P: Any, q: np.ndarray, G: Any, h: Any, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> Any:
+    """The library's solution, on a thread so that Ctrl-C is heard; tolerances near rounding, where Clarabel stops by itself if it must."""
+    try:
+        import qpsolvers
+    except ImportError as error:
+        raise MissingDependencyError("solver='qp' needs qpsolvers and clarabel; install gapless[qp].") from error
+    options = {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")} if backend == "clarabel" else {}
+    sparse = [None if matrix is None else sp.csc_matrix(matrix) for matrix in (P, G, A)]
+    task = qpsolvers.Problem(sparse[0], q, sparse[1], h, sparse[2], b, lb, ub)
+    return in_background(lambda: qpsolvers.solve_problem(task, solver=backend, **options))
+
+
+def _solve_dual(problem: Problem, backend: str) -> Point:
+    n = problem.n_samples
+    require_memory(5 * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
+    dual = problem.dual
+    assert isinstance(dual, DualBox)
+    K = full_gram(problem, "qp")
+    K[np.diag_indices(n)] += dual.d
+    split = bool(dual.epsilon.any())
+    ones = np.ones((1, n))
+    if split:
+        P = np.block([[K, -K], [-K, K]])
+        q = np.concatenate([dual.epsilon - dual.p, dual.epsilon + dual.p])
+        lower, upper = np.zeros(2 * n), np.concatenate([dual.upper, -dual.lower])
+        A = np.hstack([ones, -ones])
+    else:
+        P, q, lower, upper, A = K, -dual.p, dual.lower, dual.upper, ones
+    free = problem.intercept == "free"
+    solution = _call(backend, P, q, None, None, A if free else None, np.zeros(1) if free else None, lower, upper)
+    if solution.x is None:
+        return Point(beta=np.zeros(n))
+    return Point(beta=_snap(problem, solution.x[:n] - solution.x[n:] if split else solution.x))
+
+
+def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
+    """An interior point stays a hair inside its bounds; what is that near a bound, or zero, belongs on it."""
+    near = 1e-8 * np.minimum(problem.cost, np.abs(beta).max())
+    beta = np.where(np.abs(beta) <= near, 0.0, beta)
+    for bound in (problem.dual.lower, problem.dual.upper):
+        beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+    return beta
+
+
+def _solve_primal(problem: Problem, backend: str) -> Point:
+    """Variables (w or γ, b, a⁺, a⁻, u, e), equations ⟨w, xᵢ⟩ + b + a⁺ − a⁻ + u + e = p."""
+    dual = problem.dual
+    assert isinstance(dual, DualBox)
+    n = problem.n_samples
+    if problem.is_linear:
+        features, square = sp.csc_matrix(problem.X.astype(np.float64)), sp.identity(problem.n_features)
+    else:
+        require_memory(5 * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
+        K = full_gram(problem, "qp") - problem.shift
+        features, square = sp.csc_matrix(K), sp.csc_matrix(K)
+    # (columns of the equations, quadratic price, linear price, lower bound, upper bound) of each kind of variable.
+    infinite = np.inf
+    identity = sp.identity(n, format="csc")
+    b_square = {"free": 0.0, "regularized": 1.0 / problem.shift if problem.shift else 0.0, "none": 0.0}[
+        problem.intercept
+    ]
+    m = features.shape[1]
+    kinds = [(features, square, np.zeros(m), np.full(m, -infinite), np.full(m, infinite))]
+    if problem.intercept != "none":
+        kinds.append(
+            (np.ones((n, 1)), np.full((1, 1), b_square), np.zeros(1), np.full(1, -infinite), np.full(1, infinite))
+        )
+    zero = sp.csc_matrix((n, n))
+    absent = problem.cost <= 0  # its residual costs nothing
+    for sign, price in ((1.0, dual.upper), (-1.0, -dual.lower)):
+        dear = np.isinf(price)
+        ceiling = np.where(dear, 0.0, infinite)
+        kinds.append((sign * identity, zero, np.where(dear, 0.0, price), np.zeros(n), ceiling))
+    bends = (dual.d > 0) & ~absent
+    reach = np.where(bends, infinite, 0.0)
+    kinds.append((identity, sp.diags(np.divide(1.0, dual.d, out=np.zeros(n), where=bends)), np.zeros(n), -reach, reach))
+    if dual.epsilon.any():
+        kinds.append((identity, zero, np.zeros(n), -dual.epsilon, dual.epsilon))
+    A = sp.hstack([kind[0] for kind in kinds], format="csc")
+    P = sp.block_diag([kind[1] for kind in kinds], format="csc")
+    q, lower, upper = (np.concatenate([kind[k] for kind in kinds]) for k in (2, 3, 4))
+    solution = _call(backend, P, q, None, None, A, dual.p.copy(), lower, upper)
+    if solution.x is None:
+        return Point(beta=np.zeros(n))
+    b = float(solution.x[m]) if problem.intercept != "none" else 0.0
+    beta = _snap(problem, -np.asarray(solution.y))
+    if problem.is_linear:
+        return Point(beta=beta, w=solution.x[:m], b=b)
+    return Point(beta=beta, b=b, expansion=solution.x[:m] if problem.intercept != "regularized" else None)

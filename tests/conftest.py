@@ -1,0 +1,58 @@
+"""What all tests share: bounded threads, Hypothesis profiles, and the data sets beside the checkout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Before NumPy and Numba are imported, since they read these once: parallel workers share the cores. Set outright,
+# because a worker inherits what the main process has set for itself. Numba keeps two threads at least: that figure is
+# its ceiling, and tests compare the model of one thread with that of two.
+_THREADS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{_library}_NUM_THREADS"] = str(_THREADS)
+os.environ["NUMBA_NUM_THREADS"] = str(max(2, _THREADS))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
+
+# No test depends on the speed of the machine: no deadline, no complaint about slow generation.
+_ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+settings.register_profile("ci", derandomize=True, **_ANY_SPEED)
+settings.register_profile("explore", max_examples=1000, **_ANY_SPEED)  # pytest --hypothesis-profile=explore
+settings.load_profile("ci")
+
+_SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def _read_part(stored: np.lib.npyio.NpzFile, suffix: str) -> tuple:
+    if f"y{suffix}" not in stored:
+        return None, None
+    if f"indptr{suffix}" in stored:
+        arrays = tuple(stored[f"{key}{suffix}"] for key in ("data", "indices", "indptr"))
+        X = sp.csr_matrix(arrays, shape=tuple(stored[f"shape{suffix}"])).astype(np.float64)
+    else:
+        X = stored[f"X{suffix}"].astype(np.float64)
+    return X, stored[f"y{suffix}"]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], tuple]:
+    """A loader: ``shared_data("a9a")`` is (X, y, X_test, y_test), the test part None where there is none.
+
+    X is an array or a CSR matrix of float64, y as stored. The test is skipped where the file is absent.
+    """
+
+    def load(name: str) -> tuple:
+        path = _SHARED_DATA / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"needs the data set ../shared/data/{name}.npz, which is not there")
+        with np.load(path, allow_pickle=False) as stored:
+            return _read_part(stored, "") + _read_part(stored, "_test")
+
+    return load
