@@ -172,7 +172,10 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
 
 
 def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(β, its distance from the box, its distance from Σβ = 0) after repair: β clipped to its box and, with a free intercept, its heavier side scaled down until Σβ = 0: zeros stay zeros."""
+    """(feasible β, how far the given one was from the box, and from Σβ = 0).
+
+    β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
+    """
     clipped = np.clip(beta, problem.dual.lower, problem.dual.upper)
     box_violation = float(np.abs(beta - clipped).max())
     if problem.intercept != "free":
@@ -251,7 +254,7 @@ def _hard_primal(
     expansion: np.ndarray | None,
     own: bool,
 ) -> PrimalPoint:
-    """½‖w‖² where all constraints hold. A separating w is first stretched until its smallest margin is one; a tube must hold as it is, to rounding."""
+    """½‖w‖² where all constraints hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is, to rounding."""
     used = problem.cost > 0
     y, f = problem.y[used], f[used]
     nowhere = PrimalPoint(math.inf, w, expansion, b, (b, b), own)

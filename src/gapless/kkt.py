@@ -16,8 +16,8 @@ class KKT:
     r"""The optimality conditions at (w, b, β).
 
     Per sample: ``alpha`` = |β|, ``margin`` (y f, or ε − |y − f| in a regression), ``slack`` ξ, ``complementarity``
-    :math:`c\,ℓ(y, f) + c\,ℓ^*(y, -β/c) + β f ≥ 0` (for the hinge :math:`α(yf - 1 + ξ) + (C - α)ξ`) and ``role``: ``"none"`` (α = 0, outside the margin),
-    ``"free"`` (0 < α < C, on it), ``"bound"`` (α = C, inside it or wrong).
+    :math:`c\,ℓ(y, f) + c\,ℓ^*(y, -β/c) + β f ≥ 0` (for the hinge :math:`α(yf - 1 + ξ) + (C - α)ξ`)
+    and ``role``: ``"none"`` (α = 0, outside the margin), ``"free"`` (0 < α < C, on it), ``"bound"`` (α = C, inside it or wrong).
 
     Residuals: ``stationarity`` ‖w − Σβᵢφ(xᵢ)‖, ``primal_inequality`` (constraint violations left by the slacks), ``equality`` |Σβ| where b is free,
     ``dual_feasibility`` (distance of β from its box), ``complementary_slackness`` (the largest complementarity).

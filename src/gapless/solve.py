@@ -137,7 +137,7 @@ class _Run:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
         if self.check_every is not None:
             return math.inf, float(state.iterations + self.check_every)
-        columns = 3 if self.problem.is_linear else max(1, np.count_nonzero(self.best[1].beta))
+        columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best[1].beta)))
         cost = self.problem.n_samples * columns * self.problem.entry_work
         return float(state.work + max(_CHECK_COST * cost, _CHECK_SHARE * state.work)), math.inf
 

@@ -148,10 +148,8 @@ class Polynomial(TransformerMixin, BaseEstimator):
 
     def _count(self, n_features: int) -> int:
         """Columns that ``n_features`` columns make; also the entries that a row with so many non-zeros makes."""
-        if self.ordered:
-            terms = sum(n_features**k for k in range(self.degree + 1))
-        else:
-            terms = math.comb(n_features + self.degree, self.degree)
+        ordered = sum(n_features**k for k in range(self.degree + 1))
+        terms = ordered if self.ordered else math.comb(n_features + self.degree, self.degree)
         return terms if self.include_bias else terms - 1
 
     def _bytes(self, X: np.ndarray | sp.csr_array) -> int:

@@ -10,9 +10,9 @@ from enum import Enum
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 
+from gapless.data import check_matrix
 from gapless.errors import InvalidInputError
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.parameters import is_number
@@ -80,14 +80,11 @@ class Kernel(ABC):
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray | float:
         """The matrix of k(xᵢ, zⱼ), with Z = X by default; a number when X and Z are two vectors. Input is checked."""
-        vectors = Z is not None
         same = Z is None or Z is X
-        X = _as_numbers("X", X)
-        Z = X if same else _as_numbers("Z", Z)
-        if vectors and X.ndim == 1 and Z.ndim == 1:
-            return float(self(X[None], Z[None])[0, 0])  # type: ignore[index]
-        X = check_matrix("X", X)
-        Z = X if same else check_matrix("Z", Z)
+        if Z is not None and _is_vector(X) and _is_vector(Z):
+            return float(self([X], [Z])[0, 0])  # type: ignore[index]
+        X = check_matrix(X)
+        Z = X if same else check_matrix(Z, "Z")
         if X.shape[1] != Z.shape[1]:
             raise InvalidInputError(f"Z must have as many columns as X, {X.shape[1]}; got {Z.shape[1]}.")
         return self.block(X, Z)
@@ -187,28 +184,9 @@ class Kernel(ABC):
 GaussianProcessKernel.register(Kernel)
 
 
-def check_matrix(name: str, X: Any) -> Matrix:
-    """X as a finite float64 array or canonical CSR matrix of two dimensions."""
-    X = _as_numbers(name, X)
-    if X.ndim != 2:
-        raise InvalidInputError(f"{name} must have two dimensions (samples, features); got {X.ndim}.")
-    if 0 in X.shape:
-        raise InvalidInputError(f"{name} must have at least one sample and one feature; got the shape {X.shape}.")
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if not np.isfinite(X.data if sp.issparse(X) else X).all():
-        raise InvalidInputError(f"{name} must be finite; it has NaN or infinite entries.")
-    return X
-
-
-def _as_numbers(name: str, X: Any) -> Matrix:
-    try:
-        if np.iscomplexobj(X):
-            raise TypeError("got complex ones")
-        return X.tocsr().astype(np.float64, copy=False) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{name} must be a matrix of real numbers, dense or sparse; {error}.") from error
+def _is_vector(X: Any) -> bool:
+    first = X if isinstance(X, np.ndarray) else next(iter(X), None) if isinstance(X, list | tuple) else None
+    return X.ndim == 1 if isinstance(X, np.ndarray) else np.isscalar(first)
 
 
 def literal(value: Any) -> str:

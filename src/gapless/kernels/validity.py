@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gapless.kernels.base import Kernel, check_matrix
+from gapless.data import check_matrix
+from gapless.kernels.base import Kernel
 from gapless.kernels.parameters import check_natural, check_nonnegative
 
 
@@ -44,7 +45,7 @@ def check_valid(kernel: Kernel, X: Any, tol: float = 1e-10, max_rows: int = 500,
     """
     check_nonnegative("tol", tol)
     check_natural("max_rows", max_rows)
-    X = check_matrix("X", X)
+    X = check_matrix(X)
     n = X.shape[0]
     rows = f"{n} rows"
     if n > max_rows:

@@ -76,7 +76,7 @@ def _call(backend: str, P: Any, q: np.ndarray, G: Any, h: Any, A: Any, b: Any, l
         import qpsolvers
     except ImportError as error:
         raise MissingDependencyError("solver='qp' needs qpsolvers and clarabel; install gapless[qp].") from error
-    options = {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")} if backend == "clarabel" else {}
+    options: dict[str, Any] = {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")} if backend == "clarabel" else {}
     sparse = [None if matrix is None else sp.csc_matrix(matrix) for matrix in (P, G, A)]
     task = qpsolvers.Problem(sparse[0], q, sparse[1], h, sparse[2], b, lb, ub)
     return in_background(lambda: qpsolvers.solve_problem(task, solver=backend, **options))

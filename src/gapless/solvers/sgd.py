@@ -55,9 +55,9 @@ class SgdState(State):
 class SGD(Solver):
     """Stochastic sub-gradient descent.
 
-    ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), ``"constant"`` is ηₜ = η; t₀ counts samples and defaults to n, or where
-    the loss is squared to n times the largest curvature of one sample's loss. ``averaging``: ``"tail"`` returns the
-    average from T₀ on, where T₀ doubles so that at least the later half counts; ``"none"`` the last iterate. ``sampling``: ``"epochs"`` or ``"uniform"``.
+    ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), ``"constant"`` is ηₜ = η; t₀ counts samples and defaults to n, or where the loss is squared to n
+    times the largest curvature of one sample's loss. ``averaging``: ``"tail"`` returns the average from T₀ on, where T₀ doubles so that at least the
+    later half counts; ``"none"`` the last iterate. ``sampling``: ``"epochs"`` or ``"uniform"``.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")

@@ -116,9 +116,9 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
     n = len(beta)
     for taken in range(budget):
         if hasattr(dual, "cost"):
-            i, low, top, bottom = _ends_by_gain(dual, diagonal, noise, beta, f)
+            i, low, top = _ends_by_gain(dual, diagonal, noise, beta, f)
         else:
-            i, low, top, bottom = _ends_by_violation(dual, noise, beta, f)
+            i, low, top = _ends_by_violation(dual, noise, beta, f)
         if i < 0 or low < 0:
             return taken, -1, -1
         if slot_of[i] < 0:
@@ -154,7 +154,7 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
 
 @njit(cache=True, error_model="numpy")
 def _ends_by_violation(dual, noise, beta, f):
-    """(i, j, slope of i's rise, slope of j's fall): the two ends of the largest violation; i = −1 where it is noise."""
+    """(i, j, slope of i's rise): the two ends of the largest violation; i = −1 where it is noise."""
     i, j, top, bottom, size = -1, -1, -np.inf, np.inf, 0.0
     for k in range(len(beta)):
         rise = rise_slope(dual, k, beta[k]) - f[k]
@@ -164,7 +164,7 @@ def _ends_by_violation(dual, noise, beta, f):
         if fall < bottom:
             j, bottom = k, fall
         size = max(size, abs(f[k]))
-    return (i if top - bottom > noise * (1.0 + size) else -1), j, top, bottom
+    return (i if top - bottom > noise * (1.0 + size) else -1), j, top
 
 
 @njit(cache=True, error_model="numpy")
@@ -193,8 +193,8 @@ def _ends_by_gain(dual, diagonal, noise, beta, f):
             if slope < 0.0 and gain > down:
                 j, down = k, gain
     if i < 0 or j < 0 or up + down <= (noise * (1.0 + size)) ** 2:
-        return -1, -1, 0.0, 0.0
-    return i, j, rise_slope(dual, i, beta[i]) - f[i], fall_slope(dual, j, beta[j]) - f[j]
+        return -1, -1, 0.0
+    return i, j, rise_slope(dual, i, beta[i]) - f[i]
 
 
 @njit(cache=True, error_model="numpy")

@@ -51,9 +51,9 @@ class SubgradientState(State):
 class Subgradient(Solver):
     """Sub-gradient method with a step rule, the best iterate kept.
 
-    ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), so that Σηₜ = ∞ and Σηₜ² < ∞, where t₀ defaults to one, or to the curvature of P where the loss is squared;
-    ``"constant"`` is ηₜ = η and reaches only a neighbourhood;
-    ``"search"`` tries η ∈ {2⁰, …, 2⁻¹²} for ten iterations each and goes on with ``"decay"`` from the best.
+    ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), so that Σηₜ = ∞ and Σηₜ² < ∞, where t₀ defaults to one, or to the curvature of P where the loss is
+    squared; ``"constant"`` is ηₜ = η and reaches only a neighbourhood; ``"search"`` tries η ∈ {2⁰, …, 2⁻¹²} for ten iterations each and goes on with
+    ``"decay"`` from the best.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
