@@ -43,7 +43,7 @@ def find_ray(problem: Problem) -> np.ndarray | None:
         if outcome.status != 0:
             return None
         used = np.flatnonzero(outcome.x > 0)
-        dense = np.asarray(A[:, used].todense() if sp.issparse(A) else A[:, used])
+        dense = A[:, used].toarray() if sp.issparse(A) else A[:, used]  # type: ignore[union-attr]
         exact = np.linalg.lstsq(dense, np.append(zero, 1.0), rcond=None)[0]  # the program's own tolerance is only 1e-7
         values = np.zeros(len(columns))
         values[used] = exact if (exact >= 0).all() else outcome.x[used]

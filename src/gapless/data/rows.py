@@ -6,7 +6,7 @@ The arrays are read-only views: a solver cannot write into the caller's data, an
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +23,10 @@ class DenseRows(NamedTuple):
 
 
 class CsrRows(NamedTuple):
-    """The three arrays of a CSR matrix: values float32 or float64, indices int32 (int64 beyond 2³¹ columns), indptr int64."""
+    """The three arrays of a CSR matrix: values float32 or float64, indices uint32, indptr int64.
+
+    Unsigned, because Numba then need not test whether an index counts from the end.
+    """
 
     values: np.ndarray
     indices: np.ndarray
@@ -33,14 +36,13 @@ class CsrRows(NamedTuple):
 Rows: TypeAlias = DenseRows | CsrRows
 
 
-def as_rows(X: np.ndarray | sp.csr_array) -> Rows:
+def as_rows(X: Any) -> Rows:
     """View a checked matrix (see :func:`gapless.data.check_matrix`) as rows, without copying its values."""
     if not sp.issparse(X):
         return DenseRows(frozen(X))
-    index = np.int32 if X.shape[1] <= np.iinfo(np.int32).max else np.int64
     return CsrRows(
         frozen(X.data),
-        frozen(np.ascontiguousarray(X.indices, dtype=index)),
+        frozen(np.ascontiguousarray(X.indices, dtype=np.uint32)),
         frozen(np.ascontiguousarray(X.indptr, dtype=np.int64)),
     )
 
@@ -59,21 +61,19 @@ def row_entries(rows: Rows) -> float:
     return len(rows.values) / max(1, len(rows.indptr) - 1)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def row_dot(rows, i, w):
     """⟨xᵢ, w⟩ in float64."""
-    total = 0.0
     if hasattr(rows, "indptr"):
+        total = 0.0
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
             total += rows.values[k] * w[rows.indices[k]]
+        return total
     else:
-        x = rows.values[i]
-        for j in range(x.shape[0]):
-            total += x[j] * w[j]
-    return total
+        return _dense_dot(rows.values[i], w)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def row_add(rows, i, scale, w):
     """w += scale · xᵢ, writing w."""
     if hasattr(rows, "indptr"):
@@ -83,6 +83,15 @@ def row_add(rows, i, scale, w):
         x = rows.values[i]
         for j in range(x.shape[0]):
             w[j] += scale * x[j]
+
+
+# Reordered sums vectorise, which pays on long dense rows and costs on the few entries of a sparse one.
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _dense_dot(x, w):
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += x[j] * w[j]
+    return total
 
 
 @njit(cache=True, error_model="numpy")

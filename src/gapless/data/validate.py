@@ -44,6 +44,8 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     n, d = X.shape
     if n == 0 or d == 0:
         raise InvalidInputError(f"{name} must have at least one sample and one feature; got the shape ({n}, {d}).")
+    if d > np.iinfo(np.uint32).max:
+        raise InvalidInputError(f"{name} must have fewer than 2³² features; got {d:,}.")
     if n_features is not None and d != n_features:
         raise InvalidInputError(f"{name} must have {n_features} features as in training; got {d}.")
     if sp.issparse(X):

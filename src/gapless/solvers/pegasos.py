@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from gapless.certificate import Point
-from gapless.data.rows import FASTMATH, row_add, row_dot, row_entries
+from gapless.data.rows import row_add, row_dot, row_entries
 from gapless.losses import Hinge
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, refuse_hard_margin, refuse_kernel, samples_ahead
@@ -81,7 +81,7 @@ class Pegasos(Solver):
         return Point(beta=beta, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _walk(rows, y, cost, shift, piece, theta, errors, weighted, scalars):
     """One step for each index of ``piece``; writes theta, errors, weighted and the scalars. θ is kept in the scaling w = θ/t."""
     n = len(y)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from gapless.certificate import Point
-from gapless.data.rows import FASTMATH, row_add, row_dot, row_entries
+from gapless.data.rows import row_add, row_dot, row_entries
 from gapless.losses.steps import dual_step
 from gapless.problem import Problem
 from gapless.solvers.base import (
@@ -79,7 +79,7 @@ class SDCA(Solver):
         return Point(beta=state.beta.copy())
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _ascend(rows, dual, diagonal, shift, piece, beta, w, b):
     """One exact maximisation for each index of ``piece``; writes beta, w and b."""
     intercept = b[0]

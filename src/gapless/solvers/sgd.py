@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from gapless.certificate import Point
-from gapless.data.rows import FASTMATH, row_add, row_dot, row_entries
+from gapless.data.rows import row_add, row_dot, row_entries
 from gapless.losses.steps import dual_of
 from gapless.problem import Problem
 from gapless.solvers.base import (
@@ -130,7 +130,7 @@ class SGD(Solver):
         return Point(beta=beta if problem.loss.kinks(problem.y) else None, w=problem.weights(beta), b=float(b))
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _descend(rows, dual, piece, b_penalty, b_reach, constant, eta0, t0, v, u, q, scalars):
     """One step for each index of ``piece``; writes v, u, q and the scalars. b shrinks by ``b_penalty`` ηb and moves by ``b_reach`` ηng."""
     n = len(u)

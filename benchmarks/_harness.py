@@ -1,0 +1,54 @@
+"""What every benchmark shares: the data, interleaved repeats in one process, and its own section of RESULTS.md."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def load(name: str) -> tuple[np.ndarray | sp.csr_array, np.ndarray]:
+    """(X, y) of a stored data set as float64; ends the run with a sentence where it is not there."""
+    path = DATA / f"{name}.npz"
+    if not path.exists():
+        sys.exit(f"The benchmark needs the data set {name}, which is not beside the checkout.")
+    with np.load(path, allow_pickle=False) as stored:
+        if "indptr" in stored:
+            parts = (stored["data"].astype(np.float64), stored["indices"], stored["indptr"])
+            return sp.csr_array(parts, shape=tuple(stored["shape"])), stored["y"]
+        return stored["X"].astype(np.float64), stored["y"]
+
+
+def touch_memory(gib: float = 2.0) -> None:
+    """Write to fresh memory and free it: the first touch of a page is slow on virtual machines, and nobody's measurement should pay it."""
+    np.ones(int(gib * 2**27))
+
+
+def interleave(contenders: dict[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
+    """Each contender's own measurement, taken in turns, so that a busy moment hits all alike."""
+    measured: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(repeats):
+        for name, run in contenders.items():
+            measured[name].append(run())
+    return measured
+
+
+def write_section(title: str, text: str, packages: tuple[str, ...]) -> None:
+    """Print a section and put it into RESULTS.md, in place of the one with the same title."""
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    stamp = f"{datetime.date.today()}; Python {platform.python_version()}, {versions}; {os.cpu_count()} cores, {platform.machine()}."
+    section = f"## {title}\n\n{stamp}\n\n{text.strip()}\n"
+    head, *sections = (RESULTS.read_text() if RESULTS.exists() else "# Benchmark results\n").split("\n## ")
+    kept = [part for part in sections if not part.startswith(f"{title}\n")]
+    RESULTS.write_text("\n## ".join([head.rstrip() + "\n", *(part.rstrip() + "\n" for part in kept), section[3:]]))
+    print(section)

@@ -1,0 +1,123 @@
+"""Primal, dual and feasibility of a problem as naive NumPy, from their formulas alone; the package is not used.
+
+    P = ½‖w‖² + Σ cᵢ ℓ(yᵢ, f(xᵢ))                          f(x) = ⟨w, φ(x)⟩ + b
+    D = pᵀβ − ε‖β‖₁ − ½ Σ dᵢ βᵢ² − ½ βᵀKβ                   lowerᵢ ≤ βᵢ ≤ upperᵢ, w = Σ βᵢ φ(xᵢ)
+
+The logistic loss has −cᵢ (a log a + (1−a) log(1−a)), a = yᵢβᵢ/cᵢ, in place of the first three terms of D.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+def loss_value(loss: str, parameter: float, y: float, f: float) -> float:
+    short, excess = max(0.0, 1.0 - y * f), max(0.0, abs(y - f) - parameter)
+    match loss:
+        case "hinge":
+            return short
+        case "squared_hinge":
+            return short**2
+        case "smoothed_hinge":
+            return short**2 / (2 * parameter) if short < parameter else short - parameter / 2
+        case "logistic":
+            return math.log1p(math.exp(-y * f)) if y * f > 0 else -y * f + math.log1p(math.exp(y * f))
+        case "epsilon_insensitive":
+            return excess
+        case "squared_epsilon_insensitive":
+            return excess**2
+    raise NotImplementedError(loss)
+
+
+def unit_cost(n: float, options: dict[str, Any]) -> float:
+    """The C of ½‖w‖² + C Σξ, where ``options`` name one of the five conventions, or none (C = 1)."""
+    if "C_mean" in options:
+        return options["C_mean"] / n
+    if "lam_mean" in options:
+        return 1 / (options["lam_mean"] * n)
+    if "lam_mean_full" in options:
+        return 1 / (2 * options["lam_mean_full"] * n)
+    if "lam_sum" in options:
+        return 1 / options["lam_sum"]
+    return options.get("C", 1.0)
+
+
+def signs(y: Any) -> np.ndarray:
+    """−1 for the smaller of two labels, +1 for the larger."""
+    larger = max(list(y))
+    return np.array([1.0 if label == larger else -1.0 for label in y])
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A problem as plain arrays. X is None where only the kernel matrix K is known; ``parameter`` is the loss's (s or ε)."""
+
+    X: np.ndarray | None
+    K: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray
+    loss: str
+    parameter: float
+    intercept: str
+    scale: float
+
+    def regularizer(self, w: np.ndarray | None, expansion: np.ndarray | None, b: float) -> float:
+        """½‖w‖², with ½ b²/s² where the intercept is regularised."""
+        half = 0.5 * math.fsum(w * w) if expansion is None else 0.5 * math.fsum(expansion * (self.K @ expansion))
+        return half + (0.5 * b**2 / self.scale**2 if self.intercept == "regularized" else 0.0)
+
+    def decisions(self, w: np.ndarray | None, expansion: np.ndarray | None) -> np.ndarray:
+        """⟨w, φ(xᵢ)⟩."""
+        return self.X @ w if expansion is None else self.K @ expansion
+
+    def primal(self, w: np.ndarray | None, expansion: np.ndarray | None, b: float) -> float:
+        f = self.decisions(w, expansion) + b
+        losses = [loss_value(self.loss, self.parameter, y, v) for y, v in zip(self.y, f, strict=True)]
+        if np.isinf(self.cost).any():
+            # To the rounding of a sum over the features: a constraint is active at every solution.
+            reach = 1e-9 * (1 + abs(b) + np.abs(f).max())
+            return self.regularizer(w, expansion, b) if self.worst_violation(f) <= reach else math.inf
+        return self.regularizer(w, expansion, b) + math.fsum(self.cost * losses)
+
+    def worst_violation(self, f: np.ndarray) -> float:
+        """How far the hard margin (or the hard tube) is missed."""
+        used = self.cost > 0
+        y, f = self.y[used], f[used]
+        is_tube = self.loss.endswith("epsilon_insensitive")
+        return float((np.abs(y - f) - self.parameter).max() if is_tube else (1 - y * f).max())
+
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        bound = np.full(len(self.y), np.inf) if self.loss.startswith("squared") else self.cost
+        bound = np.where(self.cost > 0, bound, 0.0)
+        if self.loss.endswith("epsilon_insensitive"):
+            return -bound, bound
+        return np.where(self.y > 0, 0.0, -bound), np.where(self.y > 0, bound, 0.0)
+
+    def dual(self, beta: np.ndarray) -> float:
+        quadratic = 0.5 * math.fsum(beta * (self.K @ beta))
+        if self.intercept == "regularized":
+            quadratic += 0.5 * self.scale**2 * math.fsum(beta) ** 2
+        return math.fsum(self._separable(y, c, v) for y, c, v in zip(self.y, self.cost, beta, strict=True)) - quadratic
+
+    def _separable(self, y: float, cost: float, beta: float) -> float:
+        if cost == 0:
+            return 0.0
+        match self.loss:
+            case "logistic":
+                a = y * beta / cost
+                return -cost * sum(v * math.log(v) for v in (a, 1 - a) if v > 0)
+            case "hinge":
+                return y * beta
+            case "squared_hinge":
+                return y * beta - beta**2 / (4 * cost)
+            case "smoothed_hinge":
+                return y * beta - self.parameter * beta**2 / (2 * cost)
+            case "epsilon_insensitive":
+                return y * beta - self.parameter * abs(beta)
+            case "squared_epsilon_insensitive":
+                return y * beta - self.parameter * abs(beta) - beta**2 / (4 * cost)
+        raise NotImplementedError(self.loss)
