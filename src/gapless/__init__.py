@@ -2,9 +2,10 @@
 
 from importlib.metadata import version
 
-from gapless import errors, features, kernels, losses, solvers
+from gapless import errors, features, kernels, losses, nu, solvers
 from gapless.certificate import Certificate, Point, certify
 from gapless.errors import Interrupted
+from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from gapless.kkt import KKT
 from gapless.problem import Problem
 from gapless.result import Result, Status
@@ -15,8 +16,15 @@ __version__ = version("gapless")
 
 __all__ = [
     "KKT",
+    "SVC",
+    "SVR",
     "Certificate",
     "Interrupted",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "Point",
     "Problem",
     "Progress",
@@ -28,6 +36,7 @@ __all__ = [
     "features",
     "kernels",
     "losses",
+    "nu",
     "solve",
     "solvers",
 ]

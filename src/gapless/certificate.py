@@ -33,9 +33,14 @@ class PrimalPoint:
     value: float
     w: np.ndarray | None
     expansion: np.ndarray | None
-    b: float
-    b_interval: tuple[float, float]
+    offsets: np.ndarray
+    offset_intervals: tuple[tuple[float, float], ...]
     own: bool
+
+    @property
+    def b(self) -> float:
+        """The intercept: the offset, or the mean of the two offsets of a ν-form."""
+        return float(np.mean(self.offsets))
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,16 @@ class DualPoint:
 class Certificate:
     """Two bounds on the optimum: dual ≤ P* ≤ primal. ``inf`` (or ``-inf``) where there is no bound.
 
-    ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``b_interval`` holds every
-    intercept that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell what was repaired before the dual value was taken.
+    ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
+    each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell what was repaired before the dual value was taken.
 
-    >>> Certificate(primal=2.0, dual=1.5, b_interval=(0.0, 0.0)).relative_gap
+    >>> Certificate(primal=2.0, dual=1.5, offset_intervals=((0.0, 0.0),)).relative_gap
     0.25
     """
 
     primal: float
     dual: float
-    b_interval: tuple[float, float]
+    offset_intervals: tuple[tuple[float, float], ...]
     kkt_violation: float = math.nan
     box_violation: float = 0.0
     sum_violation: float = 0.0
@@ -80,6 +85,12 @@ class Certificate:
         if not math.isfinite(self.gap):
             return math.inf
         return self.gap / max(abs(self.primal), np.finfo(float).tiny)
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """Every intercept that is optimal for the certified w (in a ν-form the means of its offsets' ends)."""
+        low, high = np.mean(self.offset_intervals, axis=0)
+        return float(low), float(high)
 
     @property
     def distance_bound(self) -> float:
@@ -107,7 +118,7 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
     return Certificate(
         primal=primal.value,
         dual=dual.value,
-        b_interval=primal.b_interval,
+        offset_intervals=primal.offset_intervals,
         kkt_violation=dual.kkt_violation,
         box_violation=dual.box_violation,
         sum_violation=dual.sum_violation,
@@ -180,21 +191,27 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
     box_violation = float(np.abs(beta - clipped).max())
     if problem.intercept != "free":
         return clipped, box_violation, 0.0
-    positive = float(clipped[clipped > 0].sum())
-    negative = -float(clipped[clipped < 0].sum())
-    lighter = min(positive, negative)
-    if positive > lighter:
-        clipped = np.where(clipped > 0, clipped * (lighter / positive), clipped)
-    elif negative > lighter:
-        clipped = np.where(clipped < 0, clipped * (lighter / negative), clipped)
-    return clipped, box_violation, abs(positive - negative)
+    sum_violation = 0.0
+    for g, total in enumerate(problem.totals):
+        members = problem.groups == g
+        excess = float(clipped[members].sum()) - total
+        sum_violation = max(sum_violation, abs(excess))
+        heavy = members & (clipped > 0 if excess > 0 else clipped < 0)
+        weight = float(np.abs(clipped[heavy]).sum())
+        if weight >= abs(excess) > 0:
+            clipped = np.where(heavy, clipped * (1.0 - abs(excess) / weight), clipped)
+        elif excess != 0:  # a ν-form's total is not reached: all go towards their far bound alike
+            bound = problem.dual.upper if excess < 0 else problem.dual.lower
+            room = np.where(members, bound - clipped, 0.0)
+            clipped = clipped - room * (excess / float(room.sum()))
+    return clipped, box_violation, sum_violation
 
 
 def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[float, float]:
-    """(s, D(sβ)) for the best s that stays in the box; the entropy's dual is taken as it is."""
+    """(s, D(sβ)) for the best s that stays in the box; the entropy's dual, and the ν-forms', whose totals are fixed, are taken as they are."""
     if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
         return 1.0, -math.inf  # weak duality needs a positive semi-definite K
-    if not isinstance(problem.dual, DualBox):
+    if not isinstance(problem.dual, DualBox) or problem.is_nu:
         return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
     linear = float((problem.dual.p * beta - problem.dual.epsilon * np.abs(beta)).sum())
     curvature = square + float((problem.dual.d * beta**2).sum())
@@ -216,11 +233,12 @@ def _kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
         return math.nan
     rise, fall = problem.loss.dual_slopes(problem.y, problem.cost, beta)
     at_lower, at_upper = at_bounds(problem, beta)
-    rise = np.where(at_upper, -np.inf, rise - f).max()
-    fall = np.where(at_lower, np.inf, fall - f).min()
-    if problem.intercept == "free":
-        return max(0.0, float(rise - fall))
-    return max(0.0, float(rise), float(-fall))
+    rise = np.where(at_upper, -np.inf, rise - f)
+    fall = np.where(at_lower, np.inf, fall - f)
+    if problem.intercept != "free":
+        return max(0.0, float(rise.max()), float(-fall.min()))
+    members = [problem.groups == g for g in range(len(problem.totals))]
+    return max(0.0, *(float(rise[group].max() - fall[group].min()) for group in members))
 
 
 def _primal(
@@ -236,13 +254,21 @@ def _primal(
     expansion = None if problem.is_linear else expansion
     if problem.is_hard:
         return _hard_primal(problem, f, b, square, w, expansion, own)
-    interval = (b, b)
+    intervals: tuple[tuple[float, float], ...] = ((b, b),)
     if problem.intercept == "free":
-        used = problem.cost > 0
-        interval = problem.loss.best_intercept(problem.y[used], f[used], problem.cost[used])
-        b = 0.5 * (interval[0] + interval[1])
-    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + b)).sum())
-    return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, b, interval, own)
+        intervals = best_offsets(problem, f)
+    offsets = np.mean(intervals, axis=1)
+    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])).sum())
+    value += float(problem.totals @ offsets)
+    return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
+
+
+def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """The interval of best offsets of each group, for decision values f without one."""
+    return tuple(
+        problem.loss.best_intercept(problem.y, f, np.where(problem.groups == g, problem.cost, 0.0), float(total))
+        for g, total in enumerate(problem.totals)
+    )
 
 
 def _hard_primal(
@@ -257,7 +283,7 @@ def _hard_primal(
     """½‖w‖² where all constraints hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is, to rounding."""
     used = problem.cost > 0
     y, f = problem.y[used], f[used]
-    nowhere = PrimalPoint(math.inf, w, expansion, b, (b, b), own)
+    nowhere = _at(math.inf, w, expansion, b, (b, b), own)
     if problem.loss.task == "regression":
         epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
         low, high = float((y - f).max()) - epsilon, float((y - f).min()) + epsilon
@@ -265,9 +291,9 @@ def _hard_primal(
         if problem.intercept == "free":
             interval = (min(low, high), max(low, high))
             fits = low <= high + slack
-            return PrimalPoint(0.5 * square, w, expansion, 0.5 * (low + high), interval, own) if fits else nowhere
+            return _at(0.5 * square, w, expansion, 0.5 * (low + high), interval, own) if fits else nowhere
         fits = low - slack <= b <= high + slack
-        return PrimalPoint(0.5 * square, w, expansion, b, (b, b), own) if fits else nowhere
+        return _at(0.5 * square, w, expansion, b, (b, b), own) if fits else nowhere
     if problem.intercept == "free":
         top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
         margin, b = 0.5 * (top - bottom), -0.5 * (top + bottom)
@@ -277,4 +303,10 @@ def _hard_primal(
         return nowhere
     w = None if w is None else w / margin
     expansion = None if expansion is None else expansion / margin
-    return PrimalPoint(0.5 * square / margin**2, w, expansion, b / margin, (b / margin, b / margin), own=False)
+    return _at(0.5 * square / margin**2, w, expansion, b / margin, (b / margin, b / margin), own=False)
+
+
+def _at(
+    value: float, w: np.ndarray | None, expansion: np.ndarray | None, b: float, interval: tuple[float, float], own: bool
+) -> PrimalPoint:
+    return PrimalPoint(value, w, expansion, np.array([b]), (interval,), own)

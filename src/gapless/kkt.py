@@ -46,7 +46,8 @@ def kkt(problem: Problem, point: Point) -> KKT:
     """The KKT report of a point that has β, and w or an expansion."""
     beta = np.zeros(problem.n_samples) if point.beta is None else point.beta
     y, cost, dual = problem.y, problem.cost, problem.dual
-    b = 0.0 if point.b is None else point.b
+    offsets = getattr(point, "offsets", None)
+    b = (0.0 if point.b is None else point.b) if offsets is None else offsets[problem.groups]
     if problem.is_linear:
         w = problem.weights(beta) if point.w is None else point.w
         f = problem.expand_weights(w) + b
@@ -57,18 +58,14 @@ def kkt(problem: Problem, point: Point) -> KKT:
         change = expansion - beta
         square = float(change @ problem.expand(change)) if change.any() else 0.0
     if problem.intercept == "regularized":
-        square += (b - problem.shift * float(beta.sum())) ** 2 / problem.shift
-    if problem.loss.task == "classification":
-        margin = y * f
-        slack = np.maximum(0.0, 1.0 - margin)
-    else:
-        margin = float(dual.epsilon[0]) - np.abs(y - f)  # type: ignore[union-attr]
-        slack = np.maximum(0.0, -margin)
+        square += float(np.max((b - problem.shift * float(beta.sum())) ** 2)) / problem.shift
+    margin, slack = problem.loss.margin(y, f), problem.loss.slack(y, f)
     paid = np.zeros_like(f) if problem.is_hard else cost * problem.loss.value(y, f)
     complementarity = np.where(cost > 0, paid - problem.loss.dual_value(y, cost, beta) + beta * f, 0.0)
     at_lower, at_upper = at_bounds(problem, beta)
     at_bound = (beta != 0) & np.where(beta > 0, at_upper, at_lower)
     role = np.where(beta == 0, "none", np.where(at_bound, "bound", "free"))
+    sums = np.bincount(problem.groups, weights=beta, minlength=len(problem.totals))
     outside = np.maximum(np.maximum(dual.lower - beta, beta - dual.upper), 0.0)
     return KKT(
         alpha=np.abs(beta),
@@ -78,7 +75,7 @@ def kkt(problem: Problem, point: Point) -> KKT:
         role=role,
         stationarity=math.sqrt(max(0.0, square)),
         primal_inequality=float(slack[cost > 0].max()) if problem.is_hard else 0.0,
-        equality=abs(float(beta.sum())) if problem.intercept == "free" else 0.0,
+        equality=float(np.abs(sums - problem.totals).max()) if problem.intercept == "free" else 0.0,
         dual_feasibility=float(outside.max()),
         complementary_slackness=float(complementarity.max()),
     )

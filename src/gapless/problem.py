@@ -47,6 +47,9 @@ class Problem:
     ``lam_sum``        (λ/2)‖w‖² + Σξ              1/λ
     ================== =========================== ==========
 
+    The ν-forms (:mod:`gapless.nu`) generalise the free intercept: samples fall into ``groups``, each with an offset b_g of its own that costs
+    ``totals[g]`` · b_g in P, so that the dual has Σβᵢ = totals[g] over each group. Everywhere else there is one group, of total zero.
+
     ``sample_weight`` multiplies cᵢ, and n is the sum of the weights, so that weight 2 equals the row twice and weight 0 the row removed.
     ``C=inf`` is the hard margin.
 
@@ -80,6 +83,8 @@ class Problem:
     regularization: float
     total_weight: float
     classes: np.ndarray | None
+    groups: np.ndarray
+    totals: np.ndarray
 
     def __init__(
         self,
@@ -127,19 +132,31 @@ class Problem:
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
             )
         cost = np.where(weight > 0, unit, 0.0) * np.where(weight > 0, weight, 1.0)
+        self._set(
+            X=X,
+            y=y,
+            cost=cost,
+            loss=loss,
+            kernel=kernel,
+            intercept=intercept,
+            intercept_scale=float(intercept_scale),
+            convention=convention,
+            regularization=float(regularization),
+            total_weight=total,
+            classes=classes,
+        )
+
+    def _set(self, *, X: Any, y: np.ndarray, cost: np.ndarray, kernel: Kernel | None, **others: Any) -> None:
+        """Store checked fields. ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``)."""
         fields = {
             "X": X,
             "rows": as_rows(X),
             "y": frozen(y),
             "cost": frozen(cost),
-            "loss": loss,
             "kernel": None if isinstance(kernel, Linear) else kernel,
-            "intercept": intercept,
-            "intercept_scale": float(intercept_scale),
-            "convention": convention,
-            "regularization": float(regularization),
-            "total_weight": total,
-            "classes": classes,
+            "groups": frozen(others.pop("groups", np.zeros(X.shape[0], dtype=np.int64))),
+            "totals": frozen(others.pop("totals", np.zeros(1))),
+            **others,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -165,6 +182,11 @@ class Problem:
     def is_hard(self) -> bool:
         """Whether the costs are infinite: a hard margin (or a hard tube)."""
         return bool(np.isinf(self.cost).any())
+
+    @property
+    def is_nu(self) -> bool:
+        """Whether the free offsets have a price (ν-SVC, ν-SVR, one-class)."""
+        return bool(self.totals.any())
 
     @property
     def shift(self) -> float:

@@ -31,6 +31,11 @@ class Status(Enum):
         "Give a finite C."
     )
 
+    @property
+    def proven(self) -> bool:
+        """Whether the solve ended because it had reached what it was asked for."""
+        return self in (Status.CONVERGED, Status.STATIONARY)
+
     def __str__(self) -> str:
         return str(self.value)
 
@@ -53,7 +58,7 @@ class Result:
     problem: Problem = field(repr=False)
     solver: str
     w: np.ndarray | None = field(repr=False)
-    b: float
+    offsets: np.ndarray = field(repr=False)
     beta: np.ndarray = field(repr=False)
     expansion: np.ndarray | None = field(repr=False)
     certificate: Certificate
@@ -62,6 +67,11 @@ class Result:
     iterations: float
     seconds: float
     ray: np.ndarray | None = field(default=None, repr=False)
+
+    @property
+    def b(self) -> float:
+        """The intercept: the offset, or the mean of the two offsets of a ν-form (half their difference is then ρ or ε)."""
+        return float(np.mean(self.offsets))
 
     @property
     def support(self) -> np.ndarray:

@@ -13,6 +13,7 @@ from gapless.certificate import DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
+from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.separability import find_ray
@@ -31,6 +32,7 @@ def solve(
     solver: str | Solver = "auto",
     *,
     tol: float = 1e-6,
+    kkt_tol: float | None = None,
     max_iter: float | None = None,
     max_time: float | None = None,
     callback: Callback | None = None,
@@ -48,6 +50,8 @@ def solve(
         A name (see :data:`gapless.solvers.SOLVERS`) or a solver with its options, such as ``gl.solvers.SGD(averaging="tail")``.
     tol
         Bound on (P − D)/|P|. Zero runs until another bound stops it.
+    kkt_tol
+        Bound on the largest KKT violation, LIBSVM's criterion, to be reached as well; None asks for the gap alone.
     max_iter
         Bound on the iterations in the solver's own unit (epochs; pairs for ``smo``); None is the solver's own generous cap.
     max_time
@@ -77,7 +81,7 @@ def solve(
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
-    run = _Run(problem, chosen, tol, max_time, callback, check_every)
+    run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
     try:
         return run.go(_as_point(problem, start), chosen.max_iter if max_iter is None else max_iter, random_state)
     except KeyboardInterrupt:
@@ -92,12 +96,14 @@ class _Run:
         problem: Problem,
         solver: Solver,
         tol: float,
+        kkt_tol: float | None,
         max_time: float | None,
         callback: Callback | None,
         check_every: float | None,
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
+        self.kkt_tol = math.inf if kkt_tol is None or not isinstance(problem.dual, DualBox) else kkt_tol
         self.max_time = math.inf if max_time is None else max_time
         self.trace = Trace(unit=solver.unit)
         self.began = time.perf_counter()
@@ -159,7 +165,10 @@ class _Run:
         seconds = time.perf_counter() - self.began
         self.trace.append(state.iterations, seconds, primal.value, dual.value)
         certificate = combine(*self.best)
-        if certificate.relative_gap <= self.tol:
+        if certificate.relative_gap <= self.tol and self.kkt_tol == math.inf:
+            return Status.CONVERGED
+        if certificate.relative_gap <= self.tol and dual.kkt_violation <= self.kkt_tol:
+            self.best = (primal, dual)  # both criteria speak of one point
             return Status.CONVERGED
         kernel = self.problem.kernel
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
@@ -194,7 +203,7 @@ class _Run:
             problem=self.problem,
             solver=self.solver.name,
             w=primal.w,
-            b=primal.b,
+            offsets=primal.offsets,
             beta=dual.beta,
             expansion=primal.expansion,
             certificate=certificate,

@@ -6,6 +6,7 @@ from gapless.errors import InvalidInputError
 from gapless.losses.base import DualBox, DualEntropy, DualTerms, Loss
 from gapless.losses.logistic import Logistic
 from gapless.losses.margin import Hinge, SmoothedHinge, SquaredHinge
+from gapless.losses.shortfall import Shortfall
 from gapless.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Hinge",
     "Logistic",
     "Loss",
+    "Shortfall",
     "SmoothedHinge",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",

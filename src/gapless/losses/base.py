@@ -76,18 +76,26 @@ class Loss(ABC):
         """The f at which the derivative of ℓ(yᵢ, ·) jumps by one; a loss that has any is linear between them."""
         return []
 
-    def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
-        """The interval of b that minimises Σ cᵢ ℓ(yᵢ, fᵢ + b), all costs finite.
+    def margin(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """How far inside its constraint a sample is; the slack is what a negative distance from it costs (see ``slack``)."""
+        return y * f
+
+    def slack(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """ξᵢ, the least slack that satisfies the sample's constraint."""
+        return np.maximum(0.0, 1.0 - y * f)
+
+    def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray, pull: float = 0.0) -> tuple[float, float]:
+        """The interval of b that minimises Σ cᵢ ℓ(yᵢ, fᵢ + b) + pull · b, all costs finite.
 
         With kinks it is a weighted quantile of their distances from f, exactly; otherwise the root of a monotone function, to rounding.
         """
         kinks = self.kinks(y)
         if kinks:
-            start = float(cost @ self.derivative(y, np.full_like(f, -np.inf)))
+            start = pull + float(cost @ self.derivative(y, np.full_like(f, -np.inf)))
             return weighted_quantile(np.concatenate([kink - f for kink in kinks]), np.tile(cost, len(kinks)), start)
 
         def slope(b: float) -> float:
-            return float(cost @ self.derivative(y, f + b))
+            return pull + float(cost @ self.derivative(y, f + b))
 
         step = 1.0 + float(np.abs(y).max())
         low, high = float((y - f).min()) - step, float((y - f).max()) + step

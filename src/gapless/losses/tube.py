@@ -24,6 +24,12 @@ class _Tube(Loss):
     def _excess(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
+    def margin(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return self.epsilon - np.abs(y - f)
+
+    def slack(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return self._excess(y, f)
+
     def _box(self, y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
         reach = np.where(cost > 0, bound, 0.0)
         return DualBox(y.copy(), np.full_like(y, self.epsilon), d, -reach, reach)

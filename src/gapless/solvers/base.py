@@ -134,6 +134,8 @@ def refuse_kernel(problem: Problem, name: str) -> str | None:
 
 def refuse_hard_margin(problem: Problem, name: str) -> str | None:
     """The sentence of the solvers that need a finite loss."""
+    if problem.is_nu:
+        return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
     if not problem.is_hard:
         return None
     return f"{name} follows sub-gradients of the loss, which is infinite for C=inf; use solver='smo', 'sdca' or 'qp', or a finite C."

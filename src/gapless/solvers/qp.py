@@ -76,7 +76,9 @@ def _call(backend: str, P: Any, q: np.ndarray, G: Any, h: Any, A: Any, b: Any, l
         import qpsolvers
     except ImportError as error:
         raise MissingDependencyError("solver='qp' needs qpsolvers and clarabel; install gapless[qp].") from error
-    options: dict[str, Any] = {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")} if backend == "clarabel" else {}
+    options: dict[str, Any] = (
+        {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")} if backend == "clarabel" else {}
+    )
     sparse = [None if matrix is None else sp.csc_matrix(matrix) for matrix in (P, G, A)]
     task = qpsolvers.Problem(sparse[0], q, sparse[1], h, sparse[2], b, lb, ub)
     return in_background(lambda: qpsolvers.solve_problem(task, solver=backend, **options))
@@ -90,7 +92,7 @@ def _solve_dual(problem: Problem, backend: str) -> Point:
     K = full_gram(problem, "qp")
     K[np.diag_indices(n)] += dual.d
     split = bool(dual.epsilon.any())
-    ones = np.ones((1, n))
+    ones = (problem.groups == np.arange(len(problem.totals))[:, None]).astype(float)
     if split:
         P = np.block([[K, -K], [-K, K]])
         q = np.concatenate([dual.epsilon - dual.p, dual.epsilon + dual.p])
@@ -99,7 +101,9 @@ def _solve_dual(problem: Problem, backend: str) -> Point:
     else:
         P, q, lower, upper, A = K, -dual.p, dual.lower, dual.upper, ones
     free = problem.intercept == "free"
-    solution = _call(backend, P, q, None, None, A if free else None, np.zeros(1) if free else None, lower, upper)
+    solution = _call(
+        backend, P, q, None, None, A if free else None, problem.totals.copy() if free else None, lower, upper
+    )
     if solution.x is None:
         return Point(beta=np.zeros(n))
     return Point(beta=_snap(problem, solution.x[:n] - solution.x[n:] if split else solution.x))
@@ -134,9 +138,9 @@ def _solve_primal(problem: Problem, backend: str) -> Point:
     m = features.shape[1]
     kinds = [(features, square, np.zeros(m), np.full(m, -infinite), np.full(m, infinite))]
     if problem.intercept != "none":
-        kinds.append(
-            (np.ones((n, 1)), np.full((1, 1), b_square), np.zeros(1), np.full(1, -infinite), np.full(1, infinite))
-        )
+        members = (problem.groups[:, None] == np.arange(len(problem.totals))).astype(float)
+        every = np.full(members.shape[1], infinite)
+        kinds.append((members, b_square * np.eye(members.shape[1]), problem.totals.copy(), -every, every))
     zero = sp.csc_matrix((n, n))
     absent = problem.cost <= 0  # its residual costs nothing
     for sign, price in ((1.0, dual.upper), (-1.0, -dual.lower)):

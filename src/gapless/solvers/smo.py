@@ -63,7 +63,9 @@ class SMO(Solver):
         return None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
-        beta = feasible(problem, start_beta(problem, start))[0]
+        beta = (
+            _first_in(problem) if problem.is_nu and start is None else feasible(problem, start_beta(problem, start))[0]
+        )
         if isinstance(problem.dual, DualEntropy) and start is None:
             # The entropy's slope is infinite at the box: begin in the middle.
             beta = feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
@@ -96,11 +98,22 @@ class SMO(Solver):
             problem.dual, problem.diagonal, state.cache.rows, state.cache.slot_of, budget, _NOISE, state.beta, state.f
         )  # fmt: skip
         if problem.intercept == "free":
-            return _move_pairs(*arguments, self.pairs == "second_order")
+            return _move_pairs(*arguments, problem.groups, len(problem.totals), self.pairs == "second_order")
         return _move_single(*arguments, problem.shift)
 
     def point(self, problem: Problem, state: SmoState) -> Point:
         return Point(beta=state.beta.copy())
+
+
+def _first_in(problem: Problem) -> np.ndarray:
+    """A point that meets the totals of a ν-form with few support vectors: each group's first samples at their bound."""
+    beta = np.zeros(problem.n_samples)
+    for g, total in enumerate(problem.totals):
+        members = np.flatnonzero(problem.groups == g)
+        reach = problem.cost[members]
+        before = np.cumsum(reach) - reach
+        beta[members] = np.sign(total) * np.clip(abs(total) - before, 0.0, reach)
+    return feasible(problem, beta)[0]
 
 
 def _fresh_f(problem: Problem, beta: np.ndarray) -> np.ndarray:
@@ -108,7 +121,7 @@ def _fresh_f(problem: Problem, beta: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy")
-def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_order):
+def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, groups, n_groups, second_order):
     """Up to ``budget`` pair steps; writes beta and f. Returns (steps taken, i, j).
 
     Stops early for a row that is not cached (i, and j once it is known, tell which) or with i = −1 where no pair violates.
@@ -118,7 +131,7 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
         if hasattr(dual, "cost"):
             i, low, top = _ends_by_gain(dual, diagonal, noise, beta, f)
         else:
-            i, low, top = _ends_by_violation(dual, noise, beta, f)
+            i, low, top = _ends_by_violation(dual, noise, beta, f, groups, n_groups)
         if i < 0 or low < 0:
             return taken, -1, -1
         if slot_of[i] < 0:
@@ -130,7 +143,7 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
             bend_i = bend(dual, i, beta[i], True)
             for k in range(n):
                 difference = top - (fall_slope(dual, k, beta[k]) - f[k])
-                if difference > 0.0 and k != i:
+                if difference > 0.0 and k != i and groups[k] == groups[i]:
                     eta = diagonal[i] + diagonal[k] - 2.0 * row_i[k]
                     eta = max(eta, 1e-12 * (diagonal[i] + diagonal[k])) + bend_i + bend(dual, k, beta[k], False)
                     gain = difference * difference / max(eta, 1e-300)
@@ -153,18 +166,23 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
 
 
 @njit(cache=True, error_model="numpy")
-def _ends_by_violation(dual, noise, beta, f):
-    """(i, j, slope of i's rise): the two ends of the largest violation; i = −1 where it is noise."""
-    i, j, top, bottom, size = -1, -1, -np.inf, np.inf, 0.0
-    for k in range(len(beta)):
-        rise = rise_slope(dual, k, beta[k]) - f[k]
-        fall = fall_slope(dual, k, beta[k]) - f[k]
-        if rise > top:
-            i, top = k, rise
-        if fall < bottom:
-            j, bottom = k, fall
-        size = max(size, abs(f[k]))
-    return (i if top - bottom > noise * (1.0 + size) else -1), j, top
+def _ends_by_violation(dual, noise, beta, f, groups, n_groups):
+    """(i, j, slope of i's rise): the two ends of the largest violation inside a group; i = −1 where it is noise."""
+    best_i, best_j, best_top, best_violation = -1, -1, 0.0, 0.0
+    for g in range(n_groups):
+        i, j, top, bottom, size = -1, -1, -np.inf, np.inf, 0.0
+        for k in range(len(beta)):
+            if groups[k] == g:
+                rise = rise_slope(dual, k, beta[k]) - f[k]
+                fall = fall_slope(dual, k, beta[k]) - f[k]
+                if rise > top:
+                    i, top = k, rise
+                if fall < bottom:
+                    j, bottom = k, fall
+                size = max(size, abs(f[k]))
+        if i >= 0 and j >= 0 and top - bottom > max(best_violation, noise * (1.0 + size)):
+            best_i, best_j, best_top, best_violation = i, j, top, top - bottom
+    return best_i, best_j, best_top
 
 
 @njit(cache=True, error_model="numpy")

@@ -104,8 +104,7 @@ class Subgradient(Solver):
         f = problem.expand_weights(state.w)
         square = float(state.w @ state.w)
         if problem.intercept == "free":
-            used = cost > 0
-            state.b = float(np.mean(loss.best_intercept(y[used], f[used], cost[used])))
+            state.b = float(np.mean(loss.best_intercept(y, f, cost)))
         elif problem.intercept == "regularized":
             square += state.b**2 / problem.shift
         f += state.b

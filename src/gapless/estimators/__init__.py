@@ -1,0 +1,8 @@
+"""scikit-learn's SVM estimators, with proof."""
+
+from gapless.estimators.classify import SVC, NuSVC
+from gapless.estimators.linear import LinearSVC, LinearSVR
+from gapless.estimators.one_class import OneClassSVM
+from gapless.estimators.regress import SVR, NuSVR
+
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]

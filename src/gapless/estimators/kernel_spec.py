@@ -1,0 +1,88 @@
+"""From scikit-learn's way of naming a kernel to a kernel object, and from input to the samples that it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
+
+from gapless.data import require_memory
+from gapless.errors import InvalidInputError
+from gapless.kernels import RBF, Constant, FunctionKernel, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A kernel with its resolved γ. ``pairwise``: samples are rows of a Gram matrix, given or computed by a function."""
+
+    kernel: Kernel | None
+    gamma: float
+    pairwise: bool
+
+
+def resolve_kernel(estimator: Any, X: Any, weight: np.ndarray) -> KernelSpec:
+    """The kernel that an estimator's parameters name; None for a Gram matrix, which is known only with its samples."""
+    kernel = estimator.kernel
+    if kernel == "precomputed":
+        return KernelSpec(None, 0.0, True)
+    if isinstance(kernel, Kernel):
+        return KernelSpec(kernel, 0.0, False)
+    if isinstance(kernel, GaussianProcessKernel):
+        return KernelSpec(FunctionKernel(kernel, vectorized=True, valid=True), 0.0, False)
+    if callable(kernel):
+        return KernelSpec(None, 0.0, True)
+    gamma = resolve_gamma(estimator.gamma, X, weight)
+    return KernelSpec(_named(kernel, gamma, estimator.degree, float(estimator.coef0)), gamma, False)
+
+
+def _named(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
+    if name == "linear":
+        return Linear()
+    if name == "rbf":
+        return RBF(gamma=gamma)
+    if name == "sigmoid":
+        return Sigmoid(gamma=gamma, coef0=coef0)
+    return Constant(1.0) if degree == 0 else Polynomial(degree=degree, gamma=gamma, coef0=coef0)
+
+
+def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
+    """γ as a number. ``"scale"`` is 1/(d · var X), the variance weighted, so that weight 2 equals the row twice."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    d = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / d
+    share = weight / weight.sum()
+    if sp.issparse(X):
+        first, second = share @ X.sum(axis=1, dtype=np.float64), share @ X.power(2).sum(axis=1, dtype=np.float64)
+        variance = float(np.asarray(second).item()) / d - (float(np.asarray(first).item()) / d) ** 2
+    else:
+        mean = float(share @ X.sum(axis=1, dtype=np.float64)) / d
+        variance = float(share @ ((X - mean) ** 2).sum(axis=1, dtype=np.float64)) / d
+    return 1.0 / (d * variance) if variance > 0 else 1.0
+
+
+def gram_samples(gram: Any) -> tuple[np.ndarray, Precomputed]:
+    """A Gram matrix as a kernel, and the column of indices that stands for its samples."""
+    gram = np.asarray(gram, dtype=np.float64)
+    n = gram.shape[0]
+    if gram.ndim != 2 or gram.shape[1] != n:
+        raise InvalidInputError(
+            f"Precomputed matrix must be a square matrix. Input is a {'x'.join(map(str, gram.shape))} matrix."
+        )
+    return np.arange(n, dtype=np.float64)[:, None], Precomputed(gram)
+
+
+def call_kernel(kernel: Any, X: Any, Z: Any) -> np.ndarray:
+    """The matrix that a function of two sample sets returns, dense."""
+    n, m = _count(X), _count(Z)
+    require_memory(8 * n * m, f"a kernel that is a function returns the whole matrix: {n:,} x {m:,} in float64, which")
+    K = kernel(X, Z)
+    return np.ascontiguousarray(K.toarray() if sp.issparse(K) else K, dtype=np.float64)
+
+
+def _count(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,0 +1,54 @@
+"""One-vs-one: the subproblems of all pairs of classes, and how their coefficients are stored (LIBSVM's layout)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+
+def pairs(n_classes: int) -> list[tuple[int, int]]:
+    """(0, 1), (0, 2), …, (1, 2), …: LIBSVM's order, the first class of a pair being the positive one."""
+    return list(combinations(range(n_classes), 2))
+
+
+def pack(
+    betas: list[np.ndarray], members: list[np.ndarray], codes: np.ndarray, n_classes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(support, n_support, dual_coef): support vectors sorted by class, and for each its coefficient in the n_classes − 1 pairs of its class.
+
+    ``betas[k]`` are the coefficients of pair k for the samples ``members[k]``, positive for the pair's first class.
+    """
+    n = len(codes)
+    used = np.zeros(n, dtype=bool)
+    full = np.zeros((n_classes - 1, n))
+    for (i, j), beta, member in zip(pairs(n_classes), betas, members, strict=True):
+        used[member[beta != 0]] = True
+        first = codes[member] == i
+        full[j - 1, member[first]] = beta[first]
+        full[i, member[~first]] = beta[~first]
+    support = np.concatenate([np.flatnonzero(used & (codes == c)) for c in range(n_classes)])
+    n_support = np.array([int((codes[support] == c).sum()) for c in range(n_classes)], dtype=np.int32)
+    return support.astype(np.int32), n_support, full[:, support]
+
+
+def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
+    """(n_SV, n_pairs): the coefficient of each support vector in each pair."""
+    ends = np.concatenate([[0], np.cumsum(n_support)])
+    classes = len(n_support)
+    out = np.zeros((dual_coef.shape[1], classes * (classes - 1) // 2))
+    for k, (i, j) in enumerate(pairs(classes)):
+        of_i, of_j = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+        out[of_i, k] = dual_coef[j - 1, of_i]
+        out[of_j, k] = dual_coef[i, of_j]
+    return out
+
+
+def vote(decisions: np.ndarray, n_classes: int) -> np.ndarray:
+    """The class with the most pairs won; a tie goes to the lowest."""
+    votes = np.zeros((decisions.shape[0], n_classes), dtype=np.int64)
+    for k, (i, j) in enumerate(pairs(n_classes)):
+        won = decisions[:, k] > 0
+        votes[:, i] += won
+        votes[:, j] += ~won
+    return votes.argmax(axis=1)

@@ -1,0 +1,89 @@
+"""OneClassSVM: the support of a distribution."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from gapless import nu as nu_forms
+from gapless.estimators.kernel_spec import KernelSpec
+from gapless.estimators.parameters import KERNEL, SHARE, Rule
+from gapless.estimators.regress import SingleKernelEstimator
+from gapless.problem import Problem
+
+
+class OneClassSVM(OutlierMixin, SingleKernelEstimator):
+    r"""Novelty detection: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - f(x_i))`.
+
+    ν bounds the share of training errors from above and the share of support vectors from below. A drop-in for
+    :class:`sklearn.svm.OneClassSVM`, with the additions of :class:`gapless.SVC`.
+
+    >>> from gapless import OneClassSVM
+    >>> OneClassSVM(gamma="auto").fit([[0.0], [0.44], [0.45], [0.46], [1.0]]).predict([[0.0], [0.44]])
+    array([-1,  1])
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {**KERNEL, "nu": SHARE}
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool = False,
+        max_iter: int = -1,
+        solver: Any = "auto",
+        max_time: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        callback: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.solver = solver
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the model; ``certificate_`` tells how close it is to the optimum. y is not used."""
+        X, _ = self._take(X, None)
+        self._fit_one(X, None, sample_weight)
+        return self
+
+    def _problem(self, samples: Any, y: np.ndarray | None, weight: np.ndarray, spec: KernelSpec) -> Problem:
+        return nu_forms.one_class(samples, nu=self.nu, kernel=spec.kernel, sample_weight=weight)
+
+    @property
+    def offset_(self) -> np.ndarray:
+        """ρ: ``decision_function = score_samples − offset_``."""
+        return -self.intercept_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """f(x) − ρ, positive inside."""
+        return self._decisions(X)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """f(x), unshifted."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """+1 for inliers, −1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
