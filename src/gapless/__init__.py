@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from gapless import errors, features, kernels, losses, nu, solvers
-from gapless.certificate import Certificate, Point, certify
+from gapless.certificate import Certificate, Point
 from gapless.errors import Interrupted
 from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from gapless.kkt import KKT
@@ -11,6 +11,7 @@ from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.trace import Progress, Trace
+from gapless.verify import certify
 
 __version__ = version("gapless")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -18,17 +19,24 @@ from gapless.problem import Problem
 
 @dataclass(frozen=True)
 class Point:
-    """What a solver offers: dual variables, or primal weights, or both. ``expansion`` is w of a kernel problem where it is not β itself."""
+    """What a solver offers: dual variables, or primal weights, or both. ``expansion`` is w of a kernel problem where it is not β itself.
+
+    With ``offsets`` the primal side is a model to be judged as it stands, its own offsets included, and nothing is chosen for it.
+    """
 
     beta: np.ndarray | None = None
     w: np.ndarray | None = None
     b: float | None = None
     expansion: np.ndarray | None = None
+    offsets: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class PrimalPoint:
-    """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ)."""
+    """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ).
+
+    ``curvature`` is the modulus of P's strong convexity in w: 1 for ½‖w‖², 0 where the penalty has none.
+    """
 
     value: float
     w: np.ndarray | None
@@ -36,6 +44,7 @@ class PrimalPoint:
     offsets: np.ndarray
     offset_intervals: tuple[tuple[float, float], ...]
     own: bool
+    curvature: float = 1.0
 
     @property
     def b(self) -> float:
@@ -73,6 +82,8 @@ class Certificate:
     sum_violation: float = 0.0
     n_support: int = 0
     own_weights: bool = False
+    curvature: float = 1.0
+    parts: tuple[Certificate, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -94,7 +105,12 @@ class Certificate:
 
     @property
     def distance_bound(self) -> float:
-        """A bound on ‖w − w*‖: √gap where the primal point's w is the dual point's own (each side gives ½‖w − w*‖²), else √(2 gap)."""
+        """A bound on ‖w − w*‖: √gap where the primal point's w is the dual point's own (each side gives ½‖w − w*‖²), else √(2 gap).
+
+        It is infinite where P is not strongly convex (``curvature`` 0): a small gap then says nothing of w.
+        """
+        if self.curvature == 0:
+            return math.inf
         return math.sqrt(max(0.0, self.gap if self.own_weights else 2.0 * self.gap))
 
     def __str__(self) -> str:
@@ -122,13 +138,18 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
         kkt_violation=dual.kkt_violation,
         box_violation=dual.box_violation,
         sum_violation=dual.sum_violation,
-        n_support=int(np.count_nonzero(dual.beta)),
+        n_support=int(np.count_nonzero(dual.beta.reshape(len(dual.beta), -1).any(axis=1))),
         own_weights=primal.own,
+        curvature=primal.curvature,
     )
 
 
+@singledispatch
 def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
-    """The best primal and the dual point that an iterate proves."""
+    """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
+
+    A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
+    """
     beta = point.beta
     if beta is None:
         beta = _beta_of_weights(problem, point)
@@ -142,6 +163,8 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     scale, value = _best_scale(problem, beta, square)
     beta, f, square, shift_b = scale * beta, scale * f, scale**2 * square, scale * shift_b
     dual = DualPoint(value, beta, box_violation, sum_violation, _kkt_violation(problem, beta, f + shift_b))
+    if isinstance(point, Point) and point.offsets is not None:
+        return _as_it_stands(problem, point, point.offsets), dual
 
     candidates = [_primal(problem, f, shift_b, square, None if w is None else scale * w, beta, own=True)]
     if point.w is not None and np.isfinite(point.w).all():
@@ -161,6 +184,23 @@ def at_bounds(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarra
     width = dual.upper - dual.lower
     slack = 1e-12 * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
     return beta <= dual.lower + slack, beta >= dual.upper - slack
+
+
+def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> PrimalPoint:
+    """P of a model's own w and offsets; a hard margin that it misses costs infinitely much."""
+    if point.w is not None:
+        f, square = problem.expand_weights(point.w), float(point.w @ point.w)
+        if problem.intercept == "regularized":
+            square += float(offsets[0]) ** 2 / problem.shift
+    else:
+        beta = np.zeros(problem.n_samples) if point.beta is None else point.beta
+        f = problem.expand(beta)
+        square = float(beta @ f) + problem.shift * float(beta.sum()) ** 2
+    with np.errstate(invalid="ignore"):
+        loss = problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])
+    value = 0.5 * square + float(np.where(np.isnan(loss), 0.0, loss).sum()) + float(problem.totals @ offsets)
+    intervals = tuple((float(offset), float(offset)) for offset in offsets)
+    return PrimalPoint(value, point.w, None if problem.is_linear else point.beta, offsets, intervals, own=False)
 
 
 def ray_norm(problem: Problem, ray: np.ndarray) -> float:

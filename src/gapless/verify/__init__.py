@@ -1,0 +1,73 @@
+"""Certify anybody's fitted support vector machine: the bounds of its optimum, recomputed from the model and the data alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from gapless.certificate import Certificate, Point, combine, evaluate
+from gapless.certificate import certify as certify_point
+from gapless.errors import InvalidInputError
+from gapless.problem import Problem
+from gapless.result import Result
+from gapless.solve import solve
+from gapless.verify.libsvm_models import is_libsvm_model, parts_of_libsvm
+from gapless.verify.sklearn_models import Part, parts_of_estimator
+
+__all__ = ["certify"]
+
+
+def certify(
+    subject: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    C: float | None = None,
+    nu: float | None = None,
+    epsilon: float | None = None,
+) -> Certificate:
+    """Recompute primal, dual and gap from scratch: of a problem's point, or of any fitted support vector machine.
+
+    ``certify(problem, result)`` proves a :class:`~gapless.Result` or :class:`~gapless.Point` again. ``certify(model, X, y)`` takes a fitted model
+    and the data that it was trained on: ours, scikit-learn's, scikit-learn-intelex's, or LIBSVM's (the ``svm_model`` of its Python package, or the
+    path of a model file, which stores neither ``C`` nor ``nu`` nor ``epsilon``: give them). The primal value is that of the model as it
+    predicts, its own intercept included; models without dual variables (LinearSVC, LinearSVR) are measured against a dual point found here.
+    Of several subproblems the worst is returned, and all are in its ``parts``.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> import gapless as gl
+    >>> X, y = load_iris(return_X_y=True)
+    >>> certificate = gl.certify(SVC(C=10, tol=1e-3).fit(X, y), X, y)
+    >>> certificate.relative_gap < 1e-2, len(certificate.parts)
+    (True, 3)
+    """
+    if isinstance(subject, Problem):
+        if y is not None or not isinstance(X, (Result, Point)):
+            raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
+        return certify_point(subject, X)
+    if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
+        parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
+    else:
+        given = [name for name, value in (("C", C), ("nu", nu), ("epsilon", epsilon)) if value is not None]
+        if given:
+            raise InvalidInputError(f"{', '.join(given)} is the model's own; give it for a LIBSVM model file alone.")
+        parts = parts_of_estimator(subject, X, y, sample_weight)
+    certificates = [_certify_part(part) for part in parts]
+    worst = max(certificates, key=lambda certificate: certificate.relative_gap)
+    return replace(worst, parts=tuple(certificates)) if len(certificates) > 1 else worst
+
+
+def _certify_part(part: Part) -> Certificate:
+    problem, point = part
+    primal, dual = evaluate(problem, point)
+    if point.beta is None:
+        # A primal model names no dual point; what its loss suggests is weak where the loss has kinks. Any feasible one is a bound.
+        found = solve(problem, tol=1e-5, start=Point(beta=np.clip(dual.beta, problem.dual.lower, problem.dual.upper)))
+        _, better = evaluate(problem, Point(beta=found.beta))
+        dual = better if better.value > dual.value else dual
+    return combine(primal, dual)

@@ -1,0 +1,184 @@
+"""LIBSVM's models: the ``svm_model`` of its Python package and its text files."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless import nu as nu_forms
+from gapless.certificate import Point
+from gapless.data import check_matrix
+from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.estimators.multiclass import pairs, unpack
+from gapless.kernels import RBF, Constant, Kernel, Linear, Polynomial, Sigmoid
+from gapless.losses import EpsilonInsensitive
+from gapless.problem import Problem
+
+_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
+
+
+@dataclass(frozen=True)
+class LibsvmModel:
+    """What a model file says."""
+
+    svm_type: str
+    kernel: Kernel
+    labels: list[int]
+    n_support: list[int]
+    rho: list[float]
+    coefficients: np.ndarray  # (classes − 1, n_SV), LIBSVM's layout
+    vectors: sp.csr_array
+
+
+def is_libsvm_model(subject: Any) -> bool:
+    """Whether this is an ``svm_model`` of LIBSVM's Python package."""
+    return type(subject).__name__ == "svm_model" and hasattr(subject, "param")
+
+
+def parts_of_libsvm(
+    subject: Any, X: Any, y: Any, *, C: float | None, nu: float | None, epsilon: float | None
+) -> list[tuple[Problem, Point]]:
+    """One (problem, point) for each subproblem of a LIBSVM model."""
+    if is_libsvm_model(subject):
+        from libsvm.svmutil import svm_save_model
+
+        param = subject.param
+        C, nu, epsilon = (C or param.C), (nu or param.nu), (param.p if epsilon is None else epsilon)
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "model")
+            svm_save_model(path, subject)
+            model = read_libsvm_model(path)
+    else:
+        model = read_libsvm_model(subject)
+    needed = {"c_svc": ("C",), "nu_svc": ("nu",), "one_class": ("nu",), "epsilon_svr": ("C", "epsilon"), "nu_svr": ("C", "nu")}
+    given = {"C": C, "nu": nu, "epsilon": epsilon}
+    missing = [name for name in needed[model.svm_type] if given[name] is None]
+    if missing:
+        raise InvalidInputError(f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(path, X, y, {missing[0]}=…).")
+    X = check_matrix(X)
+    if model.vectors.shape[1] > X.shape[1]:
+        raise InvalidInputError(f"X must have at least the model's {model.vectors.shape[1]} features; got {X.shape[1]}.")
+    if model.svm_type in ("c_svc", "nu_svc"):
+        return _classifier_parts(model, X, np.asarray(y), C, nu)
+    rows = _match(model.vectors, X, np.zeros(X.shape[0]), np.zeros(model.vectors.shape[0]))
+    beta = np.zeros(X.shape[0])
+    np.add.at(beta, rows, model.coefficients[0])
+    offsets = np.array([-model.rho[0]])
+    if model.svm_type == "one_class":
+        return [(nu_forms.one_class(X, nu=nu, kernel=model.kernel), Point(beta=beta, offsets=offsets))]
+    if model.svm_type == "nu_svr":
+        split = np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
+        return [(nu_forms.nu_regression(X, y, nu=nu, C=C, kernel=model.kernel), Point(beta=split))]
+    problem = Problem(X, y, loss=EpsilonInsensitive(epsilon=epsilon), kernel=model.kernel, C=C)
+    return [(problem, Point(beta=beta, offsets=offsets))]
+
+
+def _classifier_parts(model: LibsvmModel, X: Any, y: np.ndarray, C: Any, nu: Any) -> list[tuple[Problem, Point]]:
+    labels = np.asarray(model.labels)
+    if not np.isin(y, labels).all():
+        raise InvalidInputError("y has labels that the model was not trained on.")
+    codes = np.array([int(np.flatnonzero(labels == label)[0]) for label in y])
+    of_vector = np.repeat(np.arange(len(labels)), model.n_support)
+    rows = _match(model.vectors, X, codes, of_vector)
+    coefficients = unpack(model.coefficients, np.asarray(model.n_support))
+    parts = []
+    for k, (i, j) in enumerate(pairs(len(labels))):
+        member = np.flatnonzero((codes == i) | (codes == j))
+        beta = np.zeros(len(codes))
+        np.add.at(beta, rows, coefficients[:, k])
+        positive = codes[member] == i
+        if model.svm_type == "nu_svc":
+            problem = nu_forms.nu_classification(X[member], positive, nu=nu, kernel=model.kernel)
+            scale = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
+            b = -scale * model.rho[k]
+            parts.append((problem, Point(beta=scale * beta[member], offsets=np.array([b - scale, b + scale]))))
+        else:
+            problem = Problem(X[member], positive, kernel=model.kernel, C=C)
+            parts.append((problem, Point(beta=beta[member], offsets=np.array([-model.rho[k]]))))
+    return parts
+
+
+def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.ndarray) -> np.ndarray:
+    """The row of X that each support vector is, of its own class; the file may have rounded the values to eight digits."""
+
+    def key(matrix: Any, row: int, group: float) -> tuple[Any, ...]:
+        entries = matrix[[row]]
+        entries = entries.tocoo() if sp.issparse(entries) else sp.coo_array(entries)
+        return (int(group), *((int(c), f"{v:.8g}") for c, v in sorted(zip(entries.coords[1], entries.data, strict=True)) if v != 0))
+
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for row in range(X.shape[0]):
+        places.setdefault(key(X, row, groups[row]), []).append(row)
+    matched = []
+    for row in range(vectors.shape[0]):
+        found = places.get(key(vectors, row, vector_groups[row]))
+        if not found:
+            raise InvalidInputError(f"support vector {row + 1} of the LIBSVM model is not a row of X (of its class): the model was trained on other data.")
+        matched.append(found.pop(0) if len(found) > 1 else found[0])
+    return np.array(matched, dtype=np.int64)
+
+
+def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
+    """Parse LIBSVM's text format; a file that is not one gets a sentence with the line."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"the LIBSVM model {path} cannot be read: {error}.") from error
+    header: dict[str, list[str]] = {}
+    start = None
+    for number, line in enumerate(lines):
+        name, *values = line.split() or [""]
+        if name == "SV":
+            start = number + 1
+            break
+        header[name] = values
+    if start is None or header.get("svm_type", [""])[0] not in _TYPES:
+        raise InvalidInputError(f"{path} is not a LIBSVM model: it lacks a line svm_type or a line SV.")
+    rows, columns, values, coefficients = [], [], [], []
+    classes = int(header["nr_class"][0])
+    for number, line in enumerate(lines[start:], start=start + 1):
+        words = line.split()
+        try:
+            coefficients.append([float(word) for word in words[: classes - 1]])
+            for word in words[classes - 1 :]:
+                index, _, value = word.partition(":")
+                rows.append(len(coefficients) - 1)
+                columns.append(int(index) - 1)
+                values.append(float(value))
+        except ValueError as error:
+            raise InvalidInputError(f"line {number} of {path} is not a support vector: {error}.") from error
+    vectors = sp.csr_array((values, (rows, columns)), shape=(len(coefficients), max(columns, default=0) + 1))
+    total = int(header["total_sv"][0])
+    return LibsvmModel(
+        svm_type=header["svm_type"][0],
+        kernel=_kernel(header, str(path)),
+        labels=[int(label) for label in header.get("label", [])],
+        n_support=[int(count) for count in header.get("nr_sv", [str(total)])],
+        rho=[float(value) for value in header["rho"]],
+        coefficients=np.array(coefficients, dtype=np.float64).reshape(total, classes - 1).T,
+        vectors=vectors,
+    )
+
+
+def _kernel(header: dict[str, list[str]], path: str) -> Kernel:
+    def number(name: str, default: float) -> float:
+        return float(header.get(name, [str(default)])[0])
+
+    kind = header.get("kernel_type", [""])[0]
+    match kind:
+        case "linear":
+            return Linear()
+        case "rbf":
+            return RBF(gamma=number("gamma", 1.0))
+        case "polynomial":
+            degree = int(number("degree", 3))
+            return Polynomial(degree=degree, gamma=number("gamma", 1.0), coef0=number("coef0", 0.0)) if degree else Constant(1.0)
+        case "sigmoid":
+            return Sigmoid(gamma=number("gamma", 1.0), coef0=number("coef0", 0.0))
+    raise UnsupportedError(f"{path} has the kernel {kind or 'of no name'}; certify reads linear, polynomial, rbf and sigmoid.")

@@ -1,0 +1,170 @@
+"""From a fitted estimator with scikit-learn's attributes to the problems that it solves and the points that it holds."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import column_or_1d
+
+from gapless import nu as nu_forms
+from gapless.certificate import Point
+from gapless.data import check_matrix, check_weights
+from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.estimators.kernel_spec import KernelSpec, call_kernel, gram_samples, resolve_kernel
+from gapless.estimators.multiclass import pairs, unpack
+from gapless.losses import EpsilonInsensitive, SquaredEpsilonInsensitive, as_loss
+from gapless.problem import Problem
+
+Part: TypeAlias = tuple[Problem, Point]
+
+
+def parts_of_estimator(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Part]:
+    """One (problem, point) for each subproblem of a fitted estimator."""
+    name = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _READERS), None)
+    if name is None:
+        raise UnsupportedError(
+            f"certify reads problems with points, LIBSVM models, and fitted {', '.join(_READERS)}; got {type(model).__name__}."
+        )
+    if not hasattr(model, "intercept_"):
+        raise InvalidInputError(f"certify needs a fitted model; this {name} is not fitted yet.")
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    weight = check_weights(None if sample_weight is None else np.maximum(np.asarray(sample_weight, dtype=float), 0.0), n)
+    if y is None and name != "OneClassSVM":
+        raise InvalidInputError("certify(model, X, y) needs the labels or targets that the model was trained on.")
+    return _READERS[name](model, X, None if y is None else column_or_1d(y), weight)
+
+
+def _samples(model: Any, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
+    spec = resolve_kernel(model, X, weight)
+    if spec.pairwise:
+        samples, kernel = gram_samples(call_kernel(model.kernel, X, X) if callable(model.kernel) else X)
+        return samples, KernelSpec(kernel, 0.0, True)
+    X = check_matrix(X)
+    if not isinstance(model.kernel, str) or not isinstance(model.gamma, str):
+        return X, spec
+    gamma = getattr(model, "_gamma", None)  # as it was at training: scikit-learn's "scale" knows no weights
+    if gamma is None:
+        gamma = resolve_kernel(model, X, np.ones(X.shape[0])).gamma
+    return X, resolve_kernel(_WithGamma(model, float(gamma)), X, weight)
+
+
+class _WithGamma:
+    """A model's kernel parameters with a number for γ."""
+
+    def __init__(self, model: Any, gamma: float) -> None:
+        self.kernel, self.degree, self.coef0, self.gamma = model.kernel, model.degree, model.coef0, gamma
+
+
+def _dense(dual_coef: Any) -> np.ndarray:
+    return dual_coef.toarray() if sp.issparse(dual_coef) else np.asarray(dual_coef)
+
+
+def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
+    """The rows of X that are the support vectors. scikit-learn counts them among the samples of positive weight."""
+    support = np.asarray(model.support_)
+    vectors = model.support_vectors_
+    if vectors.shape[0] != len(support):  # a Gram matrix: the indices are all there is
+        return support
+    positive = np.flatnonzero(weight > 0)
+    for among in (np.arange(len(weight)), positive):
+        if support.max(initial=-1) >= len(among):
+            continue
+        rows = among[support]
+        difference = abs(X[rows] - vectors)
+        if (difference.max() if difference.shape[0] else 0.0) <= 1e-6 * max(1.0, abs(vectors).max()):
+            return rows
+    raise InvalidInputError("the model's support vectors are not rows of X: the model was trained on other data.")
+
+
+def _codes(model: Any, y: np.ndarray) -> np.ndarray:
+    codes = np.searchsorted(model.classes_, y)
+    known = codes < len(model.classes_)
+    if not (known.all() and (model.classes_[np.where(known, codes, 0)] == y).all()):
+        raise InvalidInputError("y has labels that the model was not trained on.")
+    return codes
+
+
+def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Part]:
+    codes = _codes(model, y)
+    samples, spec = _samples(model, X, weight)
+    cost = weight * np.asarray(model.class_weight_)[codes]
+    binary = len(model.classes_) == 2
+    # Positive for a pair's first class; two classes are stored with the sign of classes_[1].
+    coefficients = unpack(_dense(model.dual_coef_) * (-1.0 if binary else 1.0), np.asarray(model.n_support_))
+    intercepts = np.asarray(model.intercept_) * (-1.0 if binary else 1.0)
+    support = _support_rows(model, X, weight)
+    parts = []
+    for k, (i, j) in enumerate(pairs(len(model.classes_))):
+        member = np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0))
+        beta = np.zeros(len(codes))
+        beta[support] = -coefficients[:, k]
+        positive = codes[member] == j
+        if "nu" in model.get_params(deep=False):
+            problem = nu_forms.nu_classification(samples[member], positive, nu=model.nu, kernel=spec.kernel, sample_weight=cost[member])
+            rho = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
+            b = -rho * float(intercepts[k])
+            offsets = np.array([b - rho, b + rho])
+            parts.append((problem, Point(beta=rho * beta[member], offsets=offsets)))
+        else:
+            problem = Problem(samples[member], positive, kernel=spec.kernel, C=model.C, sample_weight=cost[member])
+            parts.append((problem, Point(beta=beta[member], offsets=np.array([-intercepts[k]]))))
+    return parts
+
+
+def _single(model: Any, X: Any, y: np.ndarray | None, weight: np.ndarray) -> list[Part]:
+    samples, spec = _samples(model, X, weight)
+    beta = np.zeros(len(weight))
+    beta[_support_rows(model, X, weight)] = _dense(model.dual_coef_)[0]
+    kept = np.flatnonzero(weight > 0)
+    samples, beta, weight = samples[kept], beta[kept], weight[kept]
+    b = float(np.ravel(model.intercept_)[0])
+    if y is None or "C" not in model.get_params(deep=False):
+        problem = nu_forms.one_class(samples, nu=model.nu, kernel=spec.kernel, sample_weight=weight)
+        return [(problem, Point(beta=beta, offsets=np.array([b])))]
+    y = y[kept].astype(np.float64)
+    if "nu" in model.get_params(deep=False):
+        problem = nu_forms.nu_regression(samples, y, nu=model.nu, C=model.C, kernel=spec.kernel, sample_weight=weight)
+        # ε is not part of the model: the best one for its w and b.
+        return [(problem, Point(beta=np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])))]
+    loss = EpsilonInsensitive(epsilon=float(model.epsilon))
+    problem = Problem(samples, y, loss=loss, kernel=spec.kernel, C=model.C, sample_weight=weight)
+    return [(problem, Point(beta=beta, offsets=np.array([b])))]
+
+
+def _linear_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Part]:
+    from sklearn.utils import compute_class_weight
+
+    if model.penalty != "l2" or model.multi_class != "ovr":
+        raise UnsupportedError("certify reads LinearSVC with penalty='l2' and multi_class='ovr'; ours carries its own certificate_ for the others.")
+    codes = _codes(model, y)
+    weight = weight * compute_class_weight(model.class_weight, classes=model.classes_, y=y)[codes]
+    positives = [1] if len(model.classes_) == 2 else list(range(len(model.classes_)))
+    return [_linear_part(model, X, codes == k, as_loss(model.loss), weight, row) for row, k in enumerate(positives)]
+
+
+def _linear_regressor(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Part]:
+    cls = EpsilonInsensitive if model.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
+    return [_linear_part(model, X, y.astype(np.float64), cls(epsilon=float(model.epsilon)), weight, 0)]
+
+
+def _linear_part(model: Any, X: Any, y: np.ndarray, loss: Any, weight: np.ndarray, row: int) -> Part:
+    intercept = "none" if not model.fit_intercept else getattr(model, "intercept", "regularized")
+    problem = Problem(
+        X, y, loss=loss, C=model.C, intercept=intercept, intercept_scale=model.intercept_scaling, sample_weight=weight
+    )  # fmt: skip
+    w = np.atleast_2d(model.coef_)[row].astype(np.float64)
+    b = float(np.ravel(model.intercept_)[row]) if model.fit_intercept else 0.0
+    return problem, Point(w=w, b=b, offsets=np.array([b]))
+
+
+_READERS = {
+    "SVC": _pairwise_classifier,
+    "NuSVC": _pairwise_classifier,
+    "SVR": _single,
+    "NuSVR": _single,
+    "OneClassSVM": _single,
+    "LinearSVC": _linear_classifier,
+    "LinearSVR": _linear_regressor,
+}

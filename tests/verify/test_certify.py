@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn import svm
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import gapless as gl
+from gapless.errors import InvalidInputError, UnsupportedError
+
+
+@pytest.fixture(scope="module")
+def binary():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X)[:200], y[:200]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return X[:200] * 20, (y[:200] - 150) / 80
+
+
+def svc_primal(model, X, y, weight=1.0):
+    """½‖w‖² + C Σ hinge, from what the model itself says of its coefficients and decisions."""
+    vectors = model.support_vectors_
+    K = np.exp(-model._gamma * ((vectors[:, None] - vectors[None]) ** 2).sum(-1))
+    beta = model.dual_coef_[0]
+    margins = np.where(y == model.classes_[1], 1, -1) * model.decision_function(X)
+    return 0.5 * beta @ K @ beta + model.C * (weight * np.maximum(0, 1 - margins)).sum()
+
+
+@pytest.mark.parametrize("library", [svm, gl])
+def test_primal_is_that_of_the_model_as_it_predicts(library, binary):
+    X, y = binary
+    model = library.SVC(C=5, tol=1e-3).fit(X, y)
+    certificate = gl.certify(model, X, y)
+    assert_allclose(certificate.primal, svc_primal(model, X, y), rtol=1e-10)
+    assert 0 <= certificate.relative_gap < 1e-2
+    assert certificate.parts == ()
+
+
+def test_a_wrong_intercept_is_seen(binary):
+    X, y = binary
+    model = svm.SVC().fit(X, y)
+    honest = gl.certify(model, X, y)
+    model.intercept_ = model.intercept_ + 0.5
+    tampered = gl.certify(model, X, y)
+    assert tampered.primal > honest.primal * 1.01
+    assert tampered.dual == honest.dual
+
+
+def test_dual_bound_holds_for_a_tight_optimum(binary):
+    X, y = binary
+    optimum = gl.solve(gl.Problem(X, y, kernel=gl.kernels.RBF(0.1), C=5), tol=1e-10).certificate.primal
+    certificate = gl.certify(svm.SVC(C=5, gamma=0.1, tol=0.1).fit(X, y), X, y)
+    assert certificate.dual <= optimum * (1 + 1e-9) <= certificate.primal * (1 + 1e-9)
+
+
+MODELS = [
+    ("SVC", {}), ("SVC", {"kernel": "linear", "C": 10}), ("SVC", {"kernel": "poly"}), ("NuSVC", {"nu": 0.3}),
+    ("SVC", {"class_weight": {0: 1, 1: 3, 2: 0.5}}), ("LinearSVC", {"max_iter": 100_000}), ("LinearSVC", {"loss": "hinge", "max_iter": 100_000}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("library", [svm, gl], ids=["sklearn", "gapless"])
+@pytest.mark.parametrize(("name", "options"), MODELS)
+def test_classifiers_of_three_classes(library, name, options, iris):
+    X, y = iris
+    certificate = gl.certify(getattr(library, name)(tol=1e-6, **options).fit(X, y), X, y)
+    assert len(certificate.parts) == 3
+    assert certificate.relative_gap == max(part.relative_gap for part in certificate.parts)
+    assert -1e-12 < certificate.relative_gap < 1e-3
+
+
+@pytest.mark.parametrize("library", [svm, gl], ids=["sklearn", "gapless"])
+@pytest.mark.parametrize(
+    ("name", "options"), [("SVR", {}), ("NuSVR", {}), ("OneClassSVM", {}), ("LinearSVR", {"C": 0.01, "max_iter": 10_000})]
+)
+def test_single_models(library, name, options, numbers):
+    X, y = numbers
+    certificate = gl.certify(getattr(library, name)(tol=1e-6, **options).fit(X, y), X, y)
+    assert -1e-12 < certificate.relative_gap < 1e-4
+
+
+@pytest.mark.parametrize("library", [svm, gl], ids=["sklearn", "gapless"])
+def test_weights_and_sparse_rows(library, binary):
+    X, y = binary
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    model = library.SVC(tol=1e-5).fit(X, y, sample_weight=weight)
+    certificate = gl.certify(model, X, y, sample_weight=weight)
+    assert_allclose(certificate.primal, svc_primal(model, X, y, weight), rtol=1e-9)
+    assert certificate.relative_gap < 1e-3
+    sparse = library.SVC(tol=1e-5, gamma=0.05).fit(sp.csr_matrix(X), y)
+    assert gl.certify(sparse, sp.csr_array(X), y).relative_gap < 1e-3
+
+
+def test_gram_matrices(binary):
+    X, y = binary
+    K = X @ X.T
+    given = gl.certify(svm.SVC(kernel="precomputed", tol=1e-6).fit(K, y), K, y)
+    called = gl.certify(svm.SVC(kernel=lambda A, B: A @ B.T, tol=1e-6).fit(X, y), X, y)
+    named = gl.certify(svm.SVC(kernel="linear", tol=1e-6).fit(X, y), X, y)
+    assert_allclose([given.primal, called.primal], named.primal, rtol=1e-9)
+
+
+def libsvm_text(model, labels):
+    """scikit-learn's fitted SVC as LIBSVM would write it."""
+    dual, vectors = model._dual_coef_, model.support_vectors_
+    lines = [
+        "svm_type c_svc", "kernel_type rbf", f"gamma {model._gamma!r}", f"nr_class {len(labels)}", f"total_sv {len(vectors)}",
+        "rho " + " ".join(repr(float(-b)) for b in model._intercept_), "label " + " ".join(map(str, labels)),
+        "nr_sv " + " ".join(map(str, model.n_support_)), "SV",
+    ]  # fmt: skip
+    for column, vector in zip(dual.T, vectors, strict=True):
+        entries = " ".join(f"{j + 1}:{value:.8g}" for j, value in enumerate(vector) if value)
+        lines.append(" ".join(f"{c:.17g}" for c in column) + " " + entries)
+    return "\n".join(lines) + "\n"
+
+
+def test_libsvm_model_file(tmp_path, iris):
+    X, y = iris
+    model = svm.SVC(C=3, gamma=0.25).fit(X, y)
+    path = tmp_path / "model"
+    path.write_text(libsvm_text(model, [0, 1, 2]))
+    theirs, read = gl.certify(model, X, y), gl.certify(path, X, y, C=3)
+    assert len(read.parts) == 3
+    assert_allclose([p.primal for p in read.parts], [p.primal for p in theirs.parts], rtol=1e-6)
+    assert_allclose([p.dual for p in read.parts], [p.dual for p in theirs.parts], rtol=1e-6)
+    with pytest.raises(InvalidInputError, match=r"does not store C; give it: certify\(path, X, y, C=…\)\.$"):
+        gl.certify(path, X, y)
+    with pytest.raises(InvalidInputError, match=r"^support vector 1 of the LIBSVM model is not a row of X \(of its class\)"):
+        gl.certify(path, X + 1, y, C=3)
+    with pytest.raises(InvalidInputError, match=r"^y has labels that the model was not trained on\.$"):
+        gl.certify(path, X, y + 7, C=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not a LIBSVM model: it lacks a line svm_type or a line SV."),
+        ("svm_type c_svc\nkernel_type rbf\n", "is not a LIBSVM model: it lacks a line svm_type or a line SV."),
+        ("svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 0 1\nnr_sv 1 0\nSV\n1.0 1:x\n", "line 10 of .* is not a support vector"),
+        ("svm_type c_svc\nkernel_type odd\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1.0 1:1\n", "has the kernel odd"),
+    ],
+)  # fmt: skip
+def test_libsvm_files_that_are_none(tmp_path, text, message):
+    path = tmp_path / "model"
+    path.write_text(text)
+    with pytest.raises((InvalidInputError, UnsupportedError), match=message):
+        gl.certify(path, np.eye(2), [0, 1], C=1)
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        gl.certify(tmp_path / "absent", np.eye(2), [0, 1], C=1)
+
+
+def test_libsvm_package(iris):
+    svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM's Python package is not installed")
+    X, y = iris
+    for options, tolerance in (("-s 0 -c 3 -q", 1e-2), ("-s 1 -n 0.3 -q", 1e-2), ("-s 2 -n 0.2 -q", 1e-3), ("-s 3 -c 10 -q", 1e-2), ("-s 4 -c 10 -q", 1e-2)):
+        model = svmutil.svm_train(y.tolist(), X.tolist(), options)
+        assert -1e-12 < gl.certify(model, X, y).relative_gap < tolerance
+
+
+def test_intel_extension(iris):
+    sklearnex = pytest.importorskip("sklearnex.svm", reason="scikit-learn-intelex is not installed")
+    X, y = iris
+    for model in (sklearnex.SVC(C=3), sklearnex.NuSVC(nu=0.3), sklearnex.SVR(C=10)):
+        assert -1e-12 < gl.certify(model.fit(X, y), X, y).relative_gap < 1e-2
+
+
+def test_refusals(binary):
+    X, y = binary
+    with pytest.raises(UnsupportedError, match=r"^certify reads problems with points, LIBSVM models, and fitted SVC, .*; got LogisticRegression\.$"):
+        gl.certify(LogisticRegression(), X, y)
+    with pytest.raises(InvalidInputError, match=r"^certify needs a fitted model; this SVC is not fitted yet\.$"):
+        gl.certify(svm.SVC(), X, y)
+    model = svm.SVC().fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"^certify\(model, X, y\) needs the labels or targets that the model was trained on\.$"):
+        gl.certify(model, X)
+    with pytest.raises(InvalidInputError, match=r"^C is the model's own; give it for a LIBSVM model file alone\.$"):
+        gl.certify(model, X, y, C=1)
+    with pytest.raises(InvalidInputError, match=r"^the model's support vectors are not rows of X: the model was trained on other data\.$"):
+        gl.certify(model, X + 1, y)
+    with pytest.raises(InvalidInputError, match=r"^certify\(problem, point\) takes a Result or a Point after the problem\.$"):
+        gl.certify(gl.Problem(X, y), X, y)
+    with pytest.raises(UnsupportedError, match=r"^certify reads LinearSVC with penalty='l2' and multi_class='ovr'"):
+        gl.certify(svm.LinearSVC(penalty="l1", dual=False).fit(X, y), X, y)
