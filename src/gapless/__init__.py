@@ -2,6 +2,8 @@
 
 from importlib.metadata import version
 
+from sklearn.svm import l1_min_c
+
 from gapless import errors, features, kernels, losses, nu, solvers
 from gapless.certificate import Certificate, Point
 from gapless.errors import Interrupted
@@ -10,6 +12,7 @@ from gapless.kkt import KKT
 from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.solve import solve
+from gapless.store import load
 from gapless.trace import Progress, Trace
 from gapless.verify import certify
 
@@ -36,6 +39,8 @@ __all__ = [
     "errors",
     "features",
     "kernels",
+    "l1_min_c",
+    "load",
     "losses",
     "nu",
     "solve",

@@ -16,6 +16,10 @@ class InvalidInputError(GaplessError, ValueError):
     """An argument or a data set is not what the called function takes."""
 
 
+class ModelFileError(InvalidInputError):
+    """A file is not a saved model, is damaged, or is of a newer format; or it cannot be read or written."""
+
+
 class UnsupportedError(GaplessError, ValueError):
     """The combination of problem and solver is outside the solver's theory; the message says why and what to use."""
 

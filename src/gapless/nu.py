@@ -27,7 +27,7 @@ def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_w
     >>> import gapless as gl
     >>> result = gl.solve(gl.nu.one_class([[1.0], [2.0], [3.0], [4.0]], nu=0.5))
     >>> float(result.beta.sum()), round(-result.b, 4)
-    (2.0, 6.0)
+    (2.0, 7.5)
     """
     nu = _check_nu(nu)
     X = check_matrix(X)
@@ -37,20 +37,35 @@ def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_w
 
 
 def nu_classification(
-    X: Any, y: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_weight: Any = None
+    X: Any, y: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_weight: Any = None, box_weight: Any = None
 ) -> Problem:
-    r"""ν-SVC: :math:`\min ½‖w‖² + \sum_i w_i \max(0, ρ - y_i(f(x_i) + b)) - νnρ`. ρ is half the difference of the two offsets."""
+    r"""ν-SVC: :math:`\min ½‖w‖² + \sum_i w_i v_i \max(0, ρ - y_i(f(x_i) + b)) - ν'nρ`. ρ is half the difference of the two offsets.
+
+    ``sample_weight`` w counts samples: n is its sum, and 2 equals the row twice. ``box_weight`` v (class weights, of which the largest counts as one)
+    scales the bound of βᵢ without counting: whether ν is feasible is judged without it, and ν' = ν but where a class, weighted down, can
+    carry less than νn/2; then it carries all it can.
+
+    >>> import gapless as gl
+    >>> result = gl.solve(gl.nu.nu_classification([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1], nu=0.5))
+    >>> rho = 0.5 * float(result.offsets[1] - result.offsets[0])
+    >>> float(result.beta[2:].sum()), round(rho, 4), (result.w / rho).round(4)
+    (1.0, 3.0, array([0.6667]))
+    """
     nu = _check_nu(nu)
     X = check_matrix(X)
     signs, classes = check_labels(y, X.shape[0])
     weight = check_weights(sample_weight, X.shape[0])
+    share = check_weights(box_weight, X.shape[0])
+    box = weight * share / share.max()
+    positive = signs > 0
     half = 0.5 * nu * float(weight.sum())
-    if half > min(float(weight[signs > 0].sum()), float(weight[signs < 0].sum())) * (1 + 1e-12):
+    if half > min(float(weight[positive].sum()), float(weight[~positive].sum())) * (1 + 1e-12):
         raise InvalidInputError(
             f"specified nu is infeasible: nu={nu:g} asks for {half:g} weighted support vectors a class, and the smaller class has fewer."
         )
-    groups = (signs < 0).astype(np.int64)
-    return _build(X, signs, np.zeros_like(signs), weight, kernel, groups, [half, -half], nu, classes)
+    half = min(half, float(box[positive].sum()), float(box[~positive].sum()))
+    groups = (~positive).astype(np.int64)
+    return _build(X, signs, np.zeros_like(signs), box, kernel, groups, [half, -half], nu, classes)
 
 
 def nu_regression(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from gapless.certificate import DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
-from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.separability import find_ray
@@ -25,6 +25,18 @@ from gapless.trace import Callback, Progress, Trace
 # seconds keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
+
+
+@singledispatch
+def own_solver(problem: Problem) -> Solver | None:
+    """The one solver that knows a special kind of problem, which registers it here; None: any of :data:`gapless.solvers.SOLVERS`."""
+    return None
+
+
+@singledispatch
+def result_type(problem: Problem) -> type[Result]:
+    """The kind of result that a kind of problem has."""
+    return Result
 
 
 def solve(
@@ -77,7 +89,7 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
-    chosen = as_solver(solver, problem)
+    chosen = _choose(problem, solver)
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -103,7 +115,6 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
-        self.kkt_tol = math.inf if kkt_tol is None or not isinstance(problem.dual, DualBox) else kkt_tol
         self.max_time = math.inf if max_time is None else max_time
         self.trace = Trace(unit=solver.unit)
         self.began = time.perf_counter()
@@ -111,8 +122,8 @@ class _Run:
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
-        zero = Point(beta=np.zeros(problem.n_samples))
-        self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, zero)
+        self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, Point())
+        self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         if start is not None:
@@ -199,7 +210,7 @@ class _Run:
         certificate = combine(primal, dual)
         if status is Status.NOT_SEPARABLE:
             certificate = replace(certificate, primal=math.inf, dual=math.inf)
-        return Result(
+        return result_type(self.problem)(
             problem=self.problem,
             solver=self.solver.name,
             w=primal.w,
@@ -213,6 +224,19 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             ray=self.ray,
         )
+
+
+def _choose(problem: Problem, solver: str | Solver) -> Solver:
+    own = own_solver(problem)
+    if own is None:
+        return as_solver(solver, problem)
+    if isinstance(solver, str) and solver == "auto":
+        return own
+    if isinstance(solver, type(own)):
+        return solver
+    raise UnsupportedError(
+        f"solver must be 'auto' or a {type(own).__name__} for a {type(problem).__name__}, which no other solves; got {solver!r}."
+    )
 
 
 def _as_point(problem: Problem, start: Any) -> Point | None:

@@ -94,7 +94,7 @@ def _dense_dot(x, w):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def squared_norms(rows, n):
     """‖xᵢ‖² of the first n rows, in float64."""
     out = np.empty(n)

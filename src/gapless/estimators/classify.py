@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d, compute_class_weight
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from gapless import nu as nu_forms
 from gapless.errors import InvalidInputError
 from gapless.estimators.base import KernelEstimator
+from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
-from gapless.estimators.multiclass import pack, pairs, unpack, vote
+from gapless.estimators.multiclass import class_weights, encode_labels, pack, pairs, unpack, vote
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
+from gapless.estimators.report import users_level
+from gapless.estimators.solving import Solved
+from gapless.estimators.special import favour_other_class
 from gapless.problem import Problem
 from gapless.result import Result
+from gapless.store import register
 
+_CALIBRATE = "For calibrated probabilities wrap the estimator: sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
 _CLASSIFIER = {
     **KERNEL,
     "class_weight": CLASS_WEIGHT,
@@ -29,92 +35,84 @@ _CLASSIFIER = {
 
 
 class _KernelClassifier(ClassifierMixin, KernelEstimator):
+    _one_class = "Invalid input - all samples with positive weights belong to the same class."
+
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
+        self._check_probability()
         X, y = self._take(X, y)
-        codes = self._encode(y)
-        weight = self._weights(sample_weight, X)
-        self._check_classes(codes, weight)
+        weight = self._weights(sample_weight)
+        classes, codes = encode_labels(y, weight, self._one_class)
+        class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight)
-        cost = weight * self.class_weight_[codes]
-        members = [np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0)) for i, j in pairs(len(self.classes_))]
+        members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs(len(classes))]
         tasks = [
-            (
-                lambda member=member, i=i: self._problem(
-                    samples[member], codes[member] != i, cost[member], weight[member], spec
-                )
-            )
-            for member, (i, _) in zip(members, pairs(len(self.classes_)), strict=True)
+            (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], class_weight[codes[m]], spec))
+            for m, (i, _) in zip(members, pairs(len(classes)), strict=True)
         ]
-        results = self._solve_all(tasks, kkt_tol=self.tol, max_iter=self._max_iter, opening=self._opening)
-        scales = [self._scale(result) for result in results]
-        # In each Problem the pair's second class is +1 (the larger label); LIBSVM's layout counts its first class positive.
-        betas = [-result.beta / scale for result, scale in zip(results, scales, strict=True)]
-        support, self._n_support, packed = pack(betas, members, codes, len(self.classes_))
-        intercepts = np.array([-result.b / scale for result, scale in zip(results, scales, strict=True)])
-        self._keep_support(X, support, spec)
+        run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self.tol, max_iter=self._max_iter)
+        self.classes_, self.class_weight_ = classes, class_weight
         self._members = members
-        self._scales = scales
-        self._dual_coef_, self._intercept_ = self._store_dual(packed), intercepts
-        flip = -1.0 if len(self.classes_) == 2 else 1.0
-        self.dual_coef_, self.intercept_ = flip * self._dual_coef_, flip * intercepts
-        self.n_iter_ = np.array([round(result.iterations) for result in results], dtype=np.int32)
-        self.fit_status_ = int(any(not result.status.proven for result in results))
-        return self._finish()
+        self._scales = np.array([self._scale(solved) for solved in run.solved])
+        # In each Problem the pair's second class is +1 (the larger label); LIBSVM's layout counts its first class positive.
+        betas = [-solved.beta / scale for solved, scale in zip(run.solved, self._scales, strict=True)]
+        support, self._n_support, packed = pack(betas, members, codes, len(classes))
+        intercepts = np.array([-solved.b / scale for solved, scale in zip(run.solved, self._scales, strict=True)])
+        self._keep_support(X, support, spec)
+        self._store_model(packed, intercepts)
+        flip = -1.0 if len(classes) == 2 else 1.0
+        self.dual_coef_, self.intercept_ = self._store_dual(flip * packed), flip * intercepts + 0.0
+        self.n_iter_ = np.array([round(solved.iterations) for solved in run.solved], dtype=np.int32)
+        return self._finish(run)
 
-    def _encode(self, y: Any) -> np.ndarray:
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidInputError(f"The number of classes has to be greater than one; got {len(classes)} class")
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
-        self.classes_ = classes
-        return codes
+    def _check_probability(self) -> None:
+        if self.probability in ("deprecated", None):
+            return
+        if self.probability:
+            raise InvalidInputError(f"probability={self.probability!r} is not offered. {_CALIBRATE}")
+        warnings.warn(
+            f"The `probability` parameter is deprecated in scikit-learn and not offered here; leave it out. {_CALIBRATE}",
+            FutureWarning,
+            stacklevel=users_level(),
+        )
 
-    def _check_classes(self, codes: np.ndarray, weight: np.ndarray) -> None:
-        left = np.unique(codes[weight > 0])
-        if len(left) == 1:
-            raise InvalidInputError("Invalid input - all samples with positive weights belong to the same class.")
-        if len(left) < len(self.classes_):
-            missing = next(c for c in range(len(self.classes_)) if c not in left)
-            raise InvalidInputError(
-                f"sample_weight leaves no sample of class {self.classes_[missing]!r}; every class needs a positive weight."
-            )
+    @property
+    def predict_proba(self) -> Any:
+        """Not offered: the message says what to use."""
+        raise AttributeError(f"{type(self).__name__} has no predict_proba. {_CALIBRATE}")
+
+    @property
+    def predict_log_proba(self) -> Any:
+        """Not offered: the message says what to use."""
+        raise AttributeError(f"{type(self).__name__} has no predict_log_proba. {_CALIBRATE}")
 
     def _problem(
-        self, samples: Any, positive: np.ndarray, cost: np.ndarray, weight: np.ndarray, spec: KernelSpec
+        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
         raise NotImplementedError
 
-    def _scale(self, result: Result) -> float:
+    def _scale(self, solved: Solved) -> float:
         """What the problem's own solution is divided by to be the estimator's."""
         return 1.0
-
-    @property
-    def n_support_(self) -> np.ndarray:
-        """Number of support vectors of each class."""
-        if not hasattr(self, "_n_support"):
-            raise AttributeError("n_support_ is known after fit")
-        return self._n_support
 
     @property
     def alpha_(self) -> np.ndarray | list[np.ndarray]:
         """α of every training sample, in [0, C]: a vector for two classes, one for each pair of classes otherwise (in order of its samples)."""
         check_is_fitted(self)
         alphas = []
-        for member, result, scale in zip(self._members, self._results, self._scales, strict=True):
+        for member, solved, scale in zip(self._members, self._solved, self._scales, strict=True):
             alpha = np.zeros(self.shape_fit_[0])
-            alpha[member] = np.abs(result.beta) / scale
+            alpha[member] = np.abs(solved.beta) / scale
             alphas.append(alpha)
         return alphas[0] if len(alphas) == 1 else alphas
 
     def _pair_decisions(self, X: Any) -> np.ndarray:
         """f of every pair of classes, positive for its first class."""
         check_is_fitted(self)
-        dual = self._dual_coef_.toarray() if sp.issparse(self._dual_coef_) else self._dual_coef_
+        dual = self._dense_dual()
         if self._n_support.sum() != dual.shape[1]:
-            raise ValueError(f"The internal representation of {type(self).__name__} was altered")
+            raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
         return self._kernel_values(X, unpack(dual, self._n_support)) + self._intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -126,11 +124,30 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
             return _ovr_decision_function(decisions < 0, -decisions, len(self.classes_))
         return decisions
 
+    def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) that contain the exact optimum's f(x), proven by the gap: like ``decision_function``, or its ``"ovo"`` shape for more classes.
+
+        >>> from gapless import SVC
+        >>> low, high = SVC(kernel="linear", tol=1e-9).fit([[-2.0], [-1.0], [1.0]], [0, 0, 1]).decision_interval([[0.5], [3.0]])
+        >>> (low <= [0.5, 3.0]).all(), (high >= [0.5, 3.0]).all(), (high - low < 0.01).all()
+        (np.True_, np.True_, np.True_)
+        """
+        decisions, squares = -self._pair_decisions(X), self._squares(X)
+        bounds = [
+            self._pair_bounds(k, decisions[:, k] + self._intercept_[k], squares) for k in range(len(self._solved))
+        ]
+        low, high = np.stack(bounds, axis=1).transpose(2, 0, 1)
+        return (low.ravel(), high.ravel()) if len(self.classes_) == 2 else (-high, -low)
+
+    def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """(n, 2): where f* + b* of pair k lies, positive for its second class, from f without intercept."""
+        return self._solved[k].reach.bounds(f, squares)
+
     def predict(self, X: Any) -> np.ndarray:
         """The labels of the samples."""
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+            raise InvalidInputError("break_ties must be False when decision_function_shape is 'ovo'")
         if self.break_ties and len(self.classes_) > 2:
             return self.classes_[np.argmax(self.decision_function(X), axis=1)]
         return self.classes_[vote(self._pair_decisions(X), len(self.classes_))]
@@ -138,24 +155,25 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
     def _get_coef(self) -> Any:
         if len(self.classes_) == 2:
             return self.dual_coef_ @ self.support_vectors_
-        dual = self._dual_coef_.toarray() if sp.issparse(self._dual_coef_) else self._dual_coef_
-        coef = unpack(dual, self._n_support).T
+        coef = unpack(self._dense_dual(), self._n_support).T
         return sp.csr_matrix(coef) @ self.support_vectors_ if self._sparse else coef @ self.support_vectors_
 
 
+@register
 class SVC(_KernelClassifier):
     r"""C-support vector classification, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, 1 - y_i f(x_i))`, b free.
 
     A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes. Added: ``certificate_`` (primal, dual and gap; of several
-    subproblems the worst, all in ``certificates_``), ``trace_``, ``alpha_``, ``decision_interval``, ``save``; the parameters ``solver``, ``max_time``,
-    ``warm_start``, ``n_jobs`` and ``callback``. ``tol`` bounds the relative duality gap and the largest KKT violation.
+    subproblems the worst, all in ``certificates_``), ``trace_``, ``alpha_``, ``decision_interval``, ``save``; the parameters ``solver``,
+    ``max_time``, ``warm_start``, ``n_jobs`` and ``callback``. ``tol`` bounds the relative duality gap and the largest KKT violation.
+    ``probability`` is not offered; ``sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)`` gives probabilities.
 
     >>> from gapless import SVC
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = SVC(C=10).fit(X, y)
-    >>> model.score(X, y), model.certificate_.relative_gap <= 1e-3
-    (0.98, True)
+    >>> model = SVC(C=1, tol=1e-6).fit(X, y)
+    >>> round(model.score(X, y), 4), model.certificate_.relative_gap <= 1e-6
+    (0.9733, True)
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**_CLASSIFIER, "C": POSITIVE}
@@ -182,6 +200,7 @@ class SVC(_KernelClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         callback: Any = None,
+        probability: Any = "deprecated",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -202,13 +221,15 @@ class SVC(_KernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
+        self.probability = probability
 
     def _problem(
-        self, samples: Any, positive: np.ndarray, cost: np.ndarray, weight: np.ndarray, spec: KernelSpec
+        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
-        return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=cost)
+        return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
 
 
+@register
 class NuSVC(_KernelClassifier):
     r"""ν-support vector classification: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - y_i f(x_i))`, reported in the scaling ρ = 1.
 
@@ -221,6 +242,7 @@ class NuSVC(_KernelClassifier):
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**_CLASSIFIER, "nu": SHARE}
+    _one_class = "specified nu is infeasible: all samples with positive weights belong to the same class."
 
     def __init__(
         self,
@@ -244,6 +266,7 @@ class NuSVC(_KernelClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         callback: Any = None,
+        probability: Any = "deprecated",
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -264,12 +287,27 @@ class NuSVC(_KernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
+        self.probability = probability
 
     def _problem(
-        self, samples: Any, positive: np.ndarray, cost: np.ndarray, weight: np.ndarray, spec: KernelSpec
+        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
-        return nu_forms.nu_classification(samples, positive, nu=self.nu, kernel=spec.kernel, sample_weight=cost)
+        return nu_forms.nu_classification(
+            samples, positive, nu=self.nu, kernel=spec.kernel, sample_weight=weight, box_weight=class_weight
+        )
 
-    def _scale(self, result: Result) -> float:
-        rho = 0.5 * float(result.offsets[1] - result.offsets[0])
-        return rho if rho > 0 else 1.0
+    def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        low, high = super()._pair_bounds(k, self._scales[k] * f, squares).T
+        (plus_low, plus_high), (minus_low, minus_high) = self._solved[k].reach.offsets
+        least, most = 0.5 * (minus_low - plus_high), 0.5 * (minus_high - plus_low)  # of ρ*
+        if not least > 0:
+            return np.tile([-np.inf, np.inf], (len(f), 1))
+        return np.column_stack([np.minimum(low / least, low / most), np.maximum(high / least, high / most)])
+
+    def _settle(self, result: Result) -> Result:
+        return favour_other_class(result)
+
+    def _scale(self, solved: Solved) -> float:
+        # ρ. Where the optimum is w = 0 it is zero, to rounding of either sign; signs of decisions, all there is to know then, survive any scale.
+        rho = 0.5 * float(solved.offsets[1] - solved.offsets[0])
+        return rho if rho > 1e-12 * float(np.abs(solved.offsets).max()) else 1.0

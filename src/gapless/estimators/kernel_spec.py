@@ -11,7 +11,8 @@ from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
-from gapless.kernels import RBF, Constant, FunctionKernel, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from gapless.estimators.report import NOT_FINITE
+from gapless.kernels import RBF, Constant, FunctionKernel, Kernel, Linear, Polynomial, Precomputed, Sigmoid, Validity
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,48 @@ class KernelSpec:
     kernel: Kernel | None
     gamma: float
     pairwise: bool
+
+
+# A sparse matrix of up to these many entries, zeros included, is worked on as a dense one: that is as fast, and the model is then, to the last bit,
+# that of the dense data.
+_SMALL = 2**20
+# The Gram matrix is computed at once where that takes up to these many operations, some 20 ms.
+_SMALL_GRAM = 1e8
+
+
+class Table(Precomputed):
+    """The Gram matrix of a kernel on given samples, as good as the kernel."""
+
+    def __init__(self, gram: np.ndarray, kernel: Kernel) -> None:
+        super().__init__(gram)
+        self.kernel = kernel
+
+    @property
+    def validity(self) -> Validity:
+        return self.kernel.validity
+
+
+def takes_anything(kernel: Any) -> bool:
+    """Whether samples may be anything: the kernel is a function of the user's, and not one of matrices by its type."""
+    return callable(kernel) and not isinstance(kernel, GaussianProcessKernel)
+
+
+def dense_if_small(X: Any) -> Any:
+    """X, dense where it is small."""
+    return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
+
+
+def small_gram(kernel: Kernel, X: Any) -> Table | None:
+    """The Gram matrix of X where it is quickly computed."""
+    n = X.shape[0]
+    entries = X.nnz / n if sp.issparse(X) else X.shape[1]
+    if n * n * (entries + 10) > _SMALL_GRAM:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+        gram = kernel.block(X, X)
+    if not np.isfinite(gram).all():
+        raise InvalidInputError(NOT_FINITE)
+    return Table(gram, kernel)
 
 
 def resolve_kernel(estimator: Any, X: Any, weight: np.ndarray) -> KernelSpec:
@@ -56,22 +99,28 @@ def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
     if gamma == "auto":
         return 1.0 / d
     share = weight / weight.sum()
-    if sp.issparse(X):
-        first, second = share @ X.sum(axis=1, dtype=np.float64), share @ X.power(2).sum(axis=1, dtype=np.float64)
-        variance = float(np.asarray(second).item()) / d - (float(np.asarray(first).item()) / d) ** 2
-    else:
-        mean = float(share @ X.sum(axis=1, dtype=np.float64)) / d
-        variance = float(share @ ((X - mean) ** 2).sum(axis=1, dtype=np.float64)) / d
-    return 1.0 / (d * variance) if variance > 0 else 1.0
+    X = dense_if_small(X)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # entries near the largest float: γ is then 0 or NaN, and the fit says so
+        if sp.issparse(X):
+            first, second = share @ X.sum(axis=1, dtype=np.float64), share @ X.power(2).sum(axis=1, dtype=np.float64)
+            variance = float(np.asarray(second).item()) / d - (float(np.asarray(first).item()) / d) ** 2
+        else:
+            mean = float(share @ X.sum(axis=1, dtype=np.float64)) / d
+            variance = float(share @ ((X - mean) ** 2).sum(axis=1, dtype=np.float64)) / d
+        rounding = (8 * np.finfo(float).eps * np.abs(X).max()) ** 2  # of constant features, whose variance is zero
+    return 1.0 / (d * variance) if variance > rounding else 1.0
 
 
-def gram_samples(gram: Any) -> tuple[np.ndarray, Precomputed]:
-    """A Gram matrix as a kernel, and the column of indices that stands for its samples."""
+def gram_samples(gram: Any, n: int | None = None) -> tuple[np.ndarray, Precomputed]:
+    """A Gram matrix of n samples (as many as its rows if None) as a kernel, and the column of indices that stands for its samples."""
     gram = np.asarray(gram, dtype=np.float64)
-    n = gram.shape[0]
-    if gram.ndim != 2 or gram.shape[1] != n:
+    n = gram.shape[0] if n is None else n
+    if gram.shape != (n, n):
+        shape = "x".join(map(str, gram.shape))
         raise InvalidInputError(
-            f"Precomputed matrix must be a square matrix. Input is a {'x'.join(map(str, gram.shape))} matrix."
+            f"Precomputed matrix must be a square matrix, {n}x{n} for {n} samples. Input is a {shape} matrix."
         )
     return np.arange(n, dtype=np.float64)[:, None], Precomputed(gram)
 

@@ -1,32 +1,40 @@
-"""LinearSVC and LinearSVR: linear models that keep w, one-vs-rest."""
+"""LinearSVC and LinearSVR: linear models that keep w, one-vs-rest or all classes at once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import column_or_1d, compute_class_weight
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.linear_model._base import SparseCoefMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gapless.crammer_singer import CrammerSingerProblem
 from gapless.errors import InvalidInputError
-from gapless.estimators.base import SolvingMixin
+from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
     NON_NEGATIVE,
     POSITIVE,
     POSITIVE_FINITE,
+    POSITIVE_WHOLE,
     SOLVING,
     Rule,
     check_parameters,
     one_of,
 )
+from gapless.estimators.solving import Run, Solved, SolvingMixin
+from gapless.l1 import L1Problem
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
 from gapless.problem import Intercept, Problem
-from gapless.result import Result
+from gapless.result import Status
+from gapless.store import register
 
 _LINEAR: dict[str, Rule] = {
     **SOLVING,
@@ -35,7 +43,7 @@ _LINEAR: dict[str, Rule] = {
     "intercept_scaling": POSITIVE_FINITE,
     "intercept": one_of("regularized", "free"),
     "dual": Rule(lambda value: BOOLEAN.holds(value) or value == "auto", "True, False or 'auto'"),
-    "max_iter": Rule(lambda value: isinstance(value, int) and value >= 0, "a whole number of at least 0"),
+    "max_iter": POSITIVE_WHOLE,
 }
 
 
@@ -78,27 +86,76 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         )  # fmt: skip
 
     @property
-    def _opening(self) -> str:
-        return "Liblinear failed to converge, increase the number of iterations."
+    def _kkt_tol(self) -> float | None:
+        """A gap of 1e-16, all that float64 can tell, leaves w known to 1e-8: who asks for more than that is given the KKT violation as well."""
+        return self.tol if self.tol < 1e-10 else None
 
-    def _keep(self, results: list[Result]) -> None:
-        self.coef_ = np.vstack([result.w for result in results])
-        self.intercept_ = np.array([result.b for result in results]) if self.fit_intercept else 0.0
-        self.n_iter_ = max(1, *(int(np.ceil(result.iterations - 1e-9)) for result in results)) if results else 0
+    def _opening(self, status: Status) -> str:
+        if status is Status.MAX_ITER:
+            return "Liblinear failed to converge, increase the number of iterations."  # the words that scikit-learn's users filter
+        return super()._opening(status)
+
+    def _keep(self, run: Run) -> None:
+        self.coef_ = np.vstack([np.asarray(solved.w) for solved in run.solved])
+        self.intercept_ = np.array([solved.b for solved in run.solved]) if self.fit_intercept else 0.0
+        self.n_iter_ = max(max(1, int(np.ceil(solved.iterations - 1e-9))) for solved in run.solved)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], accept_sparse="csr", reset=False)
         return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True)) + self.intercept_
 
+    def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) that contain the exact optimum's f(x), proven by the gap; infinite under an l1 penalty, whose gap does not bound w.
 
-class LinearSVC(ClassifierMixin, _LinearEstimator):
+        >>> from gapless import LinearSVR
+        >>> low, high = LinearSVR(C=100, fit_intercept=False, tol=1e-9).fit([[1.0], [2.0]], [2.0, 4.0]).decision_interval([[3.0]])
+        >>> bool(low[0] <= 6.0 <= high[0]), bool(high[0] - low[0] < 0.1)
+        (True, True)
+        """
+        scores = self._scores(X)
+        reaches = [solved.reach for solved in self._solved]
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        squares = row_norms(X, squared=True)
+        if self._intercept_kind == "free":
+            columns, b = np.atleast_2d(scores.T).T, np.atleast_1d(self.intercept_)
+            bounds = [reach.bounds(columns[:, k] - b[k], squares) for k, reach in enumerate(reaches)]
+            low, high = np.stack(bounds, axis=1).transpose(2, 0, 1)
+        else:
+            distances = np.array([reach.distance for reach in reaches])
+            slack = self._difference * np.sqrt(squares + reaches[0].shift)[:, None] * distances
+            slack = slack if scores.ndim == 2 else slack[:, 0]
+            low, high = scores - slack, scores + slack
+        return (low.ravel(), high.ravel()) if low.ndim == 2 and low.shape[1] == 1 else (low, high)
+
+    @property
+    def _difference(self) -> float:
+        """By how much f differs at most, per unit of distance of all weights."""
+        return 1.0
+
+
+def _check_combination(penalty: str, loss: str, dual: bool | str) -> None:
+    """Refuse what scikit-learn refuses: a penalty, a loss and a side of the problem that do not go together."""
+    primal_only, dual_only = penalty == "l1", loss in ("hinge", "epsilon_insensitive")
+    if (primal_only and (dual_only or dual is True)) or (dual_only and dual is False):
+        raise InvalidInputError(
+            f"Unsupported set of arguments: the l1 penalty needs the squared hinge and no dual=True, a loss that is not squared no dual=False; "
+            f"got penalty={penalty!r}, loss={loss!r}, dual={dual!r}."
+        )
+
+
+@register
+class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     r"""Linear support vector classification, with proof: :math:`\min ½‖w‖² + ½b²/s² + C \sum_i w_i ℓ(y_i, f(x_i))`, one-vs-rest.
 
     ℓ is the squared hinge (default) or the hinge; s is ``intercept_scaling``. ``intercept="free"`` leaves b out of the regulariser, which
     is the problem that :class:`SVC` solves. A drop-in for :class:`sklearn.svm.LinearSVC`; added are ``certificate_``, ``trace_``, ``alpha_``,
     ``decision_interval``, ``save`` and the parameters ``intercept``, ``solver``, ``max_time``, ``warm_start``, ``n_jobs``, ``callback``.
     ``dual`` is kept for compatibility: the proof always needs both sides.
+
+    ``penalty="l1"`` makes weights exactly zero: :math:`\min ‖w‖_1 + |b|/s + C \sum_i w_i \max(0, 1 - y_i f(x_i))²`
+    (:class:`~gapless.l1.L1Problem`), with a gap of at most ``tol``² (1e-10 at the least). ``multi_class="crammer_singer"`` trains all classes at once
+    (:class:`~gapless.crammer_singer.CrammerSingerProblem`) and ignores ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a row a class.
 
     >>> from gapless import LinearSVC
     >>> from sklearn.datasets import load_iris
@@ -157,30 +214,74 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InvalidInputError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
-        if len(np.unique(codes[weight > 0])) < len(self.classes_):
-            raise InvalidInputError(
-                "sample_weight leaves a class without a sample of positive weight; every class needs one."
-            )
-        weight = weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+        if self.multi_class == "ovr":
+            _check_combination(self.penalty, self.loss, self.dual)
+        self.classes_, codes = encode_labels(y, weight, "sample_weight leaves one class, and a classifier needs two.")
+        factors = class_weights(self.class_weight, self.classes_, codes, weight)
+        run = self._solve_all(
+            self._tasks(X, codes, weight, factors),
+            data=(X, y, sample_weight),
+            kkt_tol=self._kkt_tol,
+            max_iter=self.max_iter,
+        )
+        self._keep(run)
+        return self._finish(run)
+
+    def _tasks(self, X: Any, codes: np.ndarray, weight: np.ndarray, factors: np.ndarray) -> list[Callable[[], Problem]]:
+        """The problems, one a class or one for all; ``codes`` are −1 where the weight is zero, ``factors`` the weights of the classes."""
+        options: dict[str, Any] = {
+            "C": self.C, "intercept": self._intercept_kind, "intercept_scale": self.intercept_scaling
+        }  # fmt: skip
+        by_class = weight * factors[codes]
+        if self.multi_class == "crammer_singer":
+            codes = np.maximum(codes, 0)
+            return [partial(CrammerSingerProblem, X, codes, len(self.classes_), sample_weight=by_class, **options)]
+        if len(self.classes_) == 2:
+            sides = [(codes == 1, by_class)]
+        else:  # LIBLINEAR's way: a class's weight counts where it is the one, not where it is among the rest
+            ones = [codes == k for k in range(len(self.classes_))]
+            sides = [(one, np.where(one, by_class, weight)) for one in ones]
+        if self.penalty == "l1":
+            return [partial(L1Problem, X, one, sample_weight=weights, **options) for one, weights in sides]
         loss = as_loss(self.loss)
-        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        tasks = [(lambda k=k: self._one_problem(X, codes == k, loss, weight)) for k in positives]
-        results = self._solve_all(tasks, kkt_tol=None, max_iter=self.max_iter, opening=self._opening)
-        self._keep(results)
-        return self._finish()
+        return [partial(self._one_problem, X, one, loss, weights) for one, weights in sides]
+
+    @property
+    def _gap_tol(self) -> float:
+        # Which weights are zero is decided by violations of the optimality conditions, LIBLINEAR's criterion, and the gap is of their second order.
+        sparse = self.penalty == "l1" and self.multi_class == "ovr"
+        return min(self.tol, max(self.tol**2, 1e-10)) if sparse else self.tol
+
+    @property
+    def _difference(self) -> float:
+        # All classes at once, of which f is then the difference of two.
+        return 2**0.5 if self.multi_class == "crammer_singer" and len(self.classes_) == 2 else 1.0
+
+    def _starts(self, count: int) -> list[Solved | None]:
+        blocks = (len(self.classes_),) if self.multi_class == "crammer_singer" else ()
+        starts = super()._starts(count)
+        return [None if start is None or start.beta.shape[1:] != blocks else start for start in starts]
+
+    def _keep(self, run: Run) -> None:
+        super()._keep(run)
+        if self.multi_class != "crammer_singer":
+            return
+        (solved,) = run.solved
+        coef, intercept = np.asarray(solved.w).T, solved.offsets
+        if len(self.classes_) == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        self.coef_ = np.ascontiguousarray(coef)
+        self.intercept_ = intercept if self.fit_intercept else 0.0
 
     @property
     def alpha_(self) -> np.ndarray:
         """α of every training sample, in [0, C]: a vector for two classes, otherwise a row a class."""
         check_is_fitted(self)
-        alphas = np.vstack([result.alpha() for result in self._results])
+        alphas = np.vstack([np.abs(solved.beta).T for solved in self._solved])
         return alphas[0] if len(alphas) == 1 else alphas
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -194,6 +295,7 @@ class LinearSVC(ClassifierMixin, _LinearEstimator):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
+@register
 class LinearSVR(RegressorMixin, _LinearEstimator):
     r"""Linear support vector regression, with proof: :math:`\min ½‖w‖² + ½b²/s² + C \sum_i w_i \max(0, |y_i - f(x_i)| - ε)` or its square.
 
@@ -247,22 +349,26 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
+        _check_combination("l2", self.loss, self.dual)
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
         problem = self._one_problem(X, y, cls(epsilon=float(self.epsilon)), weight)
-        results = self._solve_all([lambda: problem], kkt_tol=None, max_iter=self.max_iter, opening=self._opening)
-        self._keep(results)
+        run = self._solve_all(
+            [lambda: problem], data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self.max_iter
+        )
+        self._keep(run)
         self.coef_ = self.coef_[0]
-        return self._finish()
+        return self._finish(run)
 
     @property
     def alpha_(self) -> np.ndarray:
         """|β| of every training sample."""
         check_is_fitted(self)
-        return self._results[0].alpha()
+        return np.abs(self._solved[0].beta)
 
     def predict(self, X: Any) -> np.ndarray:
         """f(x) for each sample."""

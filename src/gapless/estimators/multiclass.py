@@ -1,10 +1,41 @@
-"""One-vs-one: the subproblems of all pairs of classes, and how their coefficients are stored (LIBSVM's layout)."""
+"""Labels and class weights, and one-vs-one: the pairs of classes, and how their coefficients are stored (LIBSVM's layout)."""
 
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from gapless.errors import InvalidInputError
+
+
+def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarray, np.ndarray]:
+    """(classes, codes): the labels of the samples that count, and the class of each sample; −1 where its weight is zero, as if it were absent.
+
+    ``one_class`` is what to say where the weights leave a single class.
+    """
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    used = weight > 0
+    classes, inverse = np.unique(y[used], return_inverse=True)
+    if len(classes) < 2:
+        if len(np.unique(y)) < 2:
+            raise InvalidInputError(f"The number of classes has to be greater than one; got {len(classes)} class")
+        raise InvalidInputError(one_class)
+    codes = np.full(len(y), -1)
+    codes[used] = inverse
+    return classes, codes
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weight of each class; "balanced" counts a sample of weight 2 twice."""
+    used = codes >= 0
+    if isinstance(class_weight, str):
+        return weight.sum() / (len(classes) * np.bincount(codes[used], weights=weight[used]))
+    return compute_class_weight(class_weight, classes=classes, y=classes[codes[used]])
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:

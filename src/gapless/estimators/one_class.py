@@ -8,12 +8,15 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from gapless import nu as nu_forms
+from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, SHARE, Rule
 from gapless.estimators.regress import SingleKernelEstimator
 from gapless.problem import Problem
+from gapless.store import register
 
 
+@register
 class OneClassSVM(OutlierMixin, SingleKernelEstimator):
     r"""Novelty detection: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - f(x_i))`.
 
@@ -62,11 +65,11 @@ class OneClassSVM(OutlierMixin, SingleKernelEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum. y is not used."""
         X, _ = self._take(X, None)
-        self._fit_one(X, None, sample_weight)
-        return self
+        return self._fit_one(X, None, sample_weight)
 
     def _problem(self, samples: Any, y: np.ndarray | None, weight: np.ndarray, spec: KernelSpec) -> Problem:
         return nu_forms.one_class(samples, nu=self.nu, kernel=spec.kernel, sample_weight=weight)
@@ -77,13 +80,15 @@ class OneClassSVM(OutlierMixin, SingleKernelEstimator):
         return -self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x) − ρ, positive inside."""
-        return self._decisions(X)
+        """f(x) − ρ, positive inside and zero on the boundary: what is below the rounding error of the sum is zero."""
+        decisions = self._decisions(X)
+        decisions[np.abs(decisions) <= 1e-12 * np.abs(self.offset_)] = 0.0
+        return decisions
 
     def score_samples(self, X: Any) -> np.ndarray:
         """f(x), unshifted."""
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """+1 for inliers, −1 for outliers."""
+        """+1 for inliers, the boundary included, −1 for outliers."""
         return np.where(self.decision_function(X) >= 0, 1, -1)

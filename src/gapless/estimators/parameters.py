@@ -33,6 +33,7 @@ def one_of(*choices: str) -> Rule:
 
 POSITIVE = Rule(lambda value: _real(value) and value > 0, "a positive number")
 POSITIVE_FINITE = Rule(lambda value: _real(value) and 0 < value < math.inf, "a positive number")
+POSITIVE_WHOLE = Rule(lambda value: _whole(value) and value > 0, "a positive whole number")
 NON_NEGATIVE = Rule(lambda value: _real(value) and 0 <= value < math.inf, "a number of at least 0")
 FINITE = Rule(lambda value: _real(value) and math.isfinite(value), "a finite number")
 BOOLEAN = Rule(lambda value: isinstance(value, bool) or type(value).__name__ == "bool", "True or False")
@@ -74,7 +75,10 @@ KERNEL: dict[str, Rule] = {
     "coef0": FINITE,
     "shrinking": BOOLEAN,
     "cache_size": POSITIVE_FINITE,
-    "max_iter": Rule(lambda value: _whole(value) and value >= -1, "a whole number, or -1 for the solver's own cap"),
+    "max_iter": Rule(
+        lambda value: POSITIVE_WHOLE.holds(value) or (_whole(value) and value == -1),
+        "a positive whole number, or -1 for the solver's own cap",
+    ),
 }
 
 

@@ -5,53 +5,49 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from gapless import nu as nu_forms
 from gapless.estimators.base import KernelEstimator
+from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
 from gapless.losses import EpsilonInsensitive
 from gapless.problem import Problem
+from gapless.store import register
 
 
 class SingleKernelEstimator(KernelEstimator):
     """An estimator with one subproblem and one decision function: regression and one-class."""
 
     def _fit_one(self, X: Any, y: np.ndarray | None, sample_weight: Any) -> Any:
-        weight = self._weights(sample_weight, X)
+        weight = self._weights(sample_weight)
         samples, spec = self._samples(X, weight)
-        self._kept = np.flatnonzero(weight > 0)
-        problem = self._problem(samples[self._kept], None if y is None else y[self._kept], weight[self._kept], spec)
-        (result,) = self._solve_all([lambda: problem], kkt_tol=self.tol, max_iter=self._max_iter, opening=self._opening)
+        used = np.flatnonzero(weight > 0)
+        run = self._solve_all(
+            [lambda: self._problem(samples[used], None if y is None else y[used], weight[used], spec)],
+            data=(X, y, sample_weight),
+            kkt_tol=self.tol,
+            max_iter=self._max_iter,
+        )
+        (solved,) = run.solved
         beta = np.zeros(self.shape_fit_[0])
-        beta[self._kept] = self._coefficients(result.beta)
+        beta[used] = self._coefficients(solved.beta)
         support = np.flatnonzero(beta).astype(np.int32)
         self._keep_support(X, support, spec)
-        self.dual_coef_ = self._store_dual(beta[support][None, :])
-        self._dual_coef_ = self.dual_coef_
-        self.intercept_ = np.array([result.b])
-        self._intercept_ = self.intercept_
+        self._store_model(beta[support][None, :], np.array([solved.b]))
+        self.dual_coef_, self.intercept_ = self._dual_coef_, self._intercept_
         self._n_support = np.array([len(support)], dtype=np.int32)
-        self.n_iter_ = round(result.iterations)
-        self.fit_status_ = int(not result.status.proven)
-        return self._finish()
+        self.n_iter_ = round(solved.iterations)
+        return self._finish(run)
 
     def _problem(self, samples: Any, y: np.ndarray | None, weight: np.ndarray, spec: KernelSpec) -> Problem:
         raise NotImplementedError
 
     def _coefficients(self, beta: np.ndarray) -> np.ndarray:
         return beta
-
-    @property
-    def n_support_(self) -> np.ndarray:
-        """Number of support vectors, as an array of one."""
-        if not hasattr(self, "_n_support"):
-            raise AttributeError("n_support_ is known after fit")
-        return self._n_support
 
     @property
     def alpha_(self) -> np.ndarray:
@@ -61,8 +57,17 @@ class SingleKernelEstimator(KernelEstimator):
         alpha[self.support_] = np.abs(self._dense_dual()[0])
         return alpha
 
-    def _dense_dual(self) -> np.ndarray:
-        return self._dual_coef_.toarray() if sp.issparse(self._dual_coef_) else self._dual_coef_
+    def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) that contain the exact optimum's f(x) for each sample, proven by the gap.
+
+        >>> from gapless import SVR
+        >>> model = SVR(kernel="linear", C=100, epsilon=0.0, tol=1e-9).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+        >>> low, high = model.decision_interval([[3.0]])
+        >>> bool(low[0] <= 7.0 <= high[0]), bool(high[0] - low[0] < 0.1)
+        (True, True)
+        """
+        low, high = self._solved[0].reach.bounds(self._decisions(X) - self._intercept_[0], self._squares(X)).T
+        return low, high
 
     def _decisions(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -70,6 +75,7 @@ class SingleKernelEstimator(KernelEstimator):
 
 
 class _KernelRegressor(RegressorMixin, SingleKernelEstimator):
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)
@@ -81,6 +87,7 @@ class _KernelRegressor(RegressorMixin, SingleKernelEstimator):
         return self._decisions(X)
 
 
+@register
 class SVR(_KernelRegressor):
     r"""ε-support vector regression, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, |y_i - f(x_i)| - ε)`, b free.
 
@@ -136,6 +143,7 @@ class SVR(_KernelRegressor):
         return Problem(samples, y, loss=loss, kernel=spec.kernel, C=self.C, sample_weight=weight)
 
 
+@register
 class NuSVR(_KernelRegressor):
     r"""ν-support vector regression: :math:`\min ½‖w‖² + C (νnε + \sum_i w_i \max(0, |y_i - f(x_i)| - ε))`, with ε chosen by the problem.
 

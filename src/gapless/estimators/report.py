@@ -1,73 +1,99 @@
-"""What an estimator tells its user: a warning where a fit stopped early, and the likely cause where it will be slow."""
+"""What an estimator tells its user: a warning where a fit stopped early, with the likely cause where one stands out."""
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from gapless.problem import Problem
 from gapless.result import Result, Status
 
+NOT_FINITE = "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be preprocessed."
+_SCALES = 1e3  # features, or kernel diagonals, that differ by more than this factor
+_REACH = 1e6  # C times the typical squared norm, from where on the box hardly bounds
+_REPEATED = 0.5  # share of samples that occur more than once
+_REPEATED_ENTRIES = 2**22  # entries of X up to which repetitions are looked for
 
-def warn_if_early(results: list[Result], opening: str, tol: float) -> None:
-    """One ConvergenceWarning for all subproblems: the worst gap, which bound stopped it, and what would help."""
-    early = [result for result in results if result.status not in (Status.CONVERGED, Status.STATIONARY)]
+
+def warn_if_early(early: list[Result], subproblems: int, opening: Callable[[Status], str], tol: float, X: Any) -> None:
+    """One ConvergenceWarning for all subproblems that stopped early: the worst gap, which bound stopped it, and what would help."""
     if not early:
         return
     worst = max(early, key=lambda result: result.certificate.relative_gap)
-    certificate = worst.certificate
+    among = f", in {len(early)} of {subproblems} subproblems" if subproblems > 1 else ""
     warnings.warn(
-        f"{opening} {worst.status} The certified relative duality gap is {certificate.relative_gap:.2g} (tol is {tol:g}), "
-        f"after {worst.iterations:,.0f} {worst.trace.unit} of {worst.solver}"
-        + (f", in {len(early)} of {len(results)} subproblems" if len(results) > 1 else "")
-        + f". {_remedy(worst)}",
+        f"{opening(worst.status)} {worst.status} The certified relative duality gap is {worst.certificate.relative_gap:.2g} (tol is {tol:g}), "
+        f"after {worst.iterations:,.0f} {worst.trace.unit} of {worst.solver}{among}. {_remedy(worst, X)}",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=users_level(),
     )
 
 
-def _remedy(result: Result) -> str:
-    if result.status is Status.INTERRUPTED:
-        return "Fit again with warm_start=True to go on."
-    causes = slow_causes(result.problem)
-    advice = (
-        f"Likely causes: {'; '.join(causes)}."
-        if causes
-        else "A larger max_iter or max_time, or warm_start=True and another fit, goes on from here."
+def users_level() -> int:
+    """The ``stacklevel`` at which a warning names the user's line, and none of ours or of scikit-learn's."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("gapless", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _remedy(result: Result, X: Any) -> str:
+    causes = slow_causes(result.problem, X)
+    likely = f"Likely causes: {'; '.join(causes)}. " if causes else ""
+    if result.status is Status.STALLED:
+        return likely + "A larger tol, or features of a similar scale, are within reach of floating point."
+    bound = "max_time" if result.status is Status.MAX_TIME else "max_iter"
+    more = f"A larger {bound}, or another fit with warm_start=True, goes on from here."
+    return likely + (
+        more if result.status is not Status.CALLBACK else "Another fit with warm_start=True goes on from here."
     )
-    return advice
 
 
-def slow_causes(problem: Problem) -> list[str]:
-    """What makes a problem slow to solve, each with its remedy; empty where nothing stands out."""
+def slow_causes(problem: Problem, X: Any) -> list[str]:
+    """What makes a problem on the samples X slow to solve, each with its remedy; empty where nothing stands out."""
     causes = []
+    spread = _column_spread(X)
+    if spread > _SCALES:
+        causes.append(f"features whose scales differ by a factor of {spread:.0e} (scale them, e.g. by StandardScaler)")
     diagonal = problem.diagonal[problem.cost > 0]
     largest, typical = float(diagonal.max()), float(np.median(diagonal))
-    if problem.is_linear:
-        spread = _column_spread(problem.X)
-        if spread > 1e3:
-            causes.append(
-                f"features whose scales differ by a factor of {spread:.0e} (scale them, e.g. by StandardScaler)"
-            )
-    elif largest > 1e3 * max(typical, 1e-300):
-        causes.append(
-            f"a kernel diagonal that spreads by a factor of {largest / max(typical, 1e-300):.0e} (scale the features)"
-        )
+    if largest > _SCALES * max(typical, np.finfo(float).tiny):
+        causes.append("samples of very different norms, so that the kernel's diagonal spreads by a factor of "
+                      f"{largest / max(typical, np.finfo(float).tiny):.0e} (scale the samples, e.g. by Normalizer)")  # fmt: skip
     reach = float(problem.cost.max()) * typical
-    if reach > 1e6:
+    if np.isfinite(reach) and reach > _REACH and not problem.is_nu:
         causes.append(
-            f"an enormous C: C times the typical squared norm of a sample is {reach:.0e} (try a smaller C or scale the features)"
+            f"an enormous C: C times the typical squared norm of a sample is {reach:.0e} (try a smaller C, or scale the features)"
+        )
+    repeated = _repeated_share(X)
+    if repeated > _REPEATED:
+        causes.append(
+            f"repeated samples: {repeated:.0%} occur more than once (give each once, with sample_weight as its number)"
         )
     return causes
 
 
 def _column_spread(X: Any) -> float:
-    """The largest over the smallest root mean square of a column that is not zero."""
-    square = np.asarray(
-        (X.multiply(X) if hasattr(X, "multiply") else np.square(X)).mean(axis=0), dtype=np.float64
-    ).ravel()
+    """The largest over the smallest root mean square of a column that is not zero; 1 where samples are not rows of numbers."""
+    if not _is_matrix(X):
+        return 1.0
+    square = np.asarray((X.multiply(X) if sp.issparse(X) else np.square(X)).mean(axis=0), dtype=np.float64).ravel()
     square = square[square > 0]
     return float(np.sqrt(square.max() / square.min())) if len(square) else 1.0
+
+
+def _repeated_share(X: Any) -> float:
+    if not _is_matrix(X) or X.shape[0] * X.shape[1] > _REPEATED_ENTRIES:
+        return 0.0
+    _, counts = np.unique(X.toarray() if sp.issparse(X) else X, axis=0, return_counts=True)
+    return float(counts[counts > 1].sum() / X.shape[0])
+
+
+def _is_matrix(X: Any) -> bool:
+    return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")

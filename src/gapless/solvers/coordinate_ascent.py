@@ -74,7 +74,7 @@ class CoordinateAscent(Solver):
         return Point(beta=state.beta.copy())
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
 def _ascend(dual, K, piece, beta, f):
     """One exact maximisation for each index of ``piece``; writes beta and f."""
     for k in range(len(piece)):

@@ -81,7 +81,7 @@ class Pegasos(Solver):
         return Point(beta=beta, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _walk(rows, y, cost, shift, piece, theta, errors, weighted, scalars):
     """One step for each index of ``piece``; writes theta, errors, weighted and the scalars. θ is kept in the scaling w = θ/t."""
     n = len(y)

@@ -104,7 +104,7 @@ def _dual_value(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     return float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * float(beta @ f)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _project(dual, z, f_z, L, out):
     """The best separable step of curvature L from z; writes out."""
     for i in range(len(z)):

@@ -56,14 +56,14 @@ def _below(word, n):
     return np.int64(((_next_word(word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shuffle(indices, word):
     for k in range(len(indices) - 1, 0, -1):
         j = _below(word, k + 1)
         indices[k], indices[j] = indices[j], indices[k]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _draw(indices, word):
     n = len(indices)
     for k in range(n):

@@ -79,7 +79,7 @@ class SDCA(Solver):
         return Point(beta=state.beta.copy())
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _ascend(rows, dual, diagonal, shift, piece, beta, w, b):
     """One exact maximisation for each index of ``piece``; writes beta, w and b."""
     intercept = b[0]

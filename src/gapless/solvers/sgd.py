@@ -130,7 +130,7 @@ class SGD(Solver):
         return Point(beta=beta if problem.loss.kinks(problem.y) else None, w=problem.weights(beta), b=float(b))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _descend(rows, dual, piece, b_penalty, b_reach, constant, eta0, t0, v, u, q, scalars):
     """One step for each index of ``piece``; writes v, u, q and the scalars. b shrinks by ``b_penalty`` ηb and moves by ``b_reach`` ηng."""
     n = len(u)

@@ -120,7 +120,7 @@ def _fresh_f(problem: Problem, beta: np.ndarray) -> np.ndarray:
     return problem.expand(beta) + problem.shift * float(beta.sum())
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, groups, n_groups, second_order):
     """Up to ``budget`` pair steps; writes beta and f. Returns (steps taken, i, j).
 
@@ -215,7 +215,7 @@ def _ends_by_gain(dual, diagonal, noise, beta, f):
     return i, j, rise_slope(dual, i, beta[i]) - f[i]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _move_single(dual, diagonal, rows, slot_of, budget, noise, beta, f, shift):
     """Up to ``budget`` steps of the one variable that gains most; writes beta and f. Returns as ``_move_pairs``, with j = −1."""
     n = len(beta)

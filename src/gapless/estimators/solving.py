@@ -1,0 +1,209 @@
+"""Run an estimator's subproblems, side by side where asked, and keep what they prove without keeping their data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from gapless.certificate import Certificate, Point, combine, evaluate
+from gapless.errors import Interrupted, InvalidInputError
+from gapless.estimators.callbacks import CallbackSupport, FitHooks
+from gapless.estimators.progress import ProgressLine
+from gapless.estimators.report import NOT_FINITE, warn_if_early
+from gapless.estimators.special import vanishes
+from gapless.estimators.watch import Watch
+from gapless.interval import Reach
+from gapless.problem import Problem
+from gapless.result import Result, Status
+from gapless.solve import solve
+from gapless.store import StoringMixin, register
+from gapless.trace import Trace
+
+register(Reach)
+
+
+@register
+@dataclass(frozen=True)
+class Solved:
+    """What a fitted estimator keeps of one subproblem: all but its data.
+
+    ``beta`` are the coefficients of w in the samples (of a linear estimator the dual variables, beside its w).
+    """
+
+    solver: str
+    status: Status
+    proven: bool
+    iterations: float
+    seconds: float
+    certificate: Certificate
+    trace: Trace = field(repr=False)
+    beta: np.ndarray = field(repr=False)
+    w: np.ndarray | None = field(repr=False)
+    offsets: np.ndarray = field(repr=False)
+    reach: Reach
+
+    @property
+    def b(self) -> float:
+        """The intercept: the mean of the offsets."""
+        return float(np.mean(self.offsets))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: its subproblems, and the interruption that a fitted model is to survive."""
+
+    solved: list[Solved]
+    hooks: FitHooks
+    interruption: Interrupted | None
+
+
+class SolvingMixin(StoringMixin, CallbackSupport):
+    """Runs the subproblems of an estimator and sets ``certificate_``, ``certificates_``, ``trace_`` and ``traces_``."""
+
+    _in_samples: ClassVar[bool] = False  # whether the model is its coefficients in the samples, and not w
+
+    def _solve_all(
+        self,
+        problems: Sequence[Callable[[], Problem]],
+        *,
+        data: tuple[Any, Any, Any],
+        kkt_tol: float | None,
+        max_iter: float | None,
+    ) -> Run:
+        """Solve each problem and warn of early stops; after Ctrl-C everything is set all the same. ``data`` is (X, y, sample_weight)."""
+        features = None if getattr(self, "kernel", None) == "precomputed" else data[0]
+        starts = self._starts(len(problems))
+        state = getattr(self, "random_state", None)
+        seed = 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
+        hooks = FitHooks(self, len(problems), data)
+        with ProgressLine(self, len(problems)) as line:
+            watch = Watch(self, features, hooks, line, bounded=max_iter is not None or self.max_time is not None)
+
+            def run(k: int) -> Result:
+                while True:
+                    try:
+                        problem = problems[k]()
+                        return solve(
+                            problem, self.solver, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=self.max_time,
+                            callback=watch.on(k, problem), start=_fitting(starts[k], problem), random_state=seed,
+                        )  # fmt: skip
+                    except Interrupted as interruption:
+                        watch.halt()
+                        return interruption.result
+                    except KeyboardInterrupt:  # before the solve: once more, to stop at the first check
+                        if watch.halted:
+                            raise
+                        watch.halt()
+
+            results = run_all(run, len(problems), self.n_jobs, watch)
+        for result in results:
+            _refuse(result)
+        if watch.halted:
+            results = [
+                replace(result, status=Status.INTERRUPTED) if result.status is Status.CALLBACK else result
+                for result in results
+            ]
+        proven = [r.status.proven or vanishes(r.problem, r.certificate, self._gap_tol) for r in results]
+        if not watch.halted:
+            early = [result for result, good in zip(results, proven, strict=True) if not good]
+            warn_if_early(early, len(results), self._opening, self._gap_tol, features)
+        self._solved = [
+            _keep(self._settle(result), good, self._in_samples) for result, good in zip(results, proven, strict=True)
+        ]
+        self.certificates_ = [solved.certificate for solved in self._solved]
+        self.certificate_: Certificate = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
+        self.traces_ = [solved.trace for solved in self._solved]
+        self.trace_: Trace = self.traces_[self.certificates_.index(self.certificate_)]
+        interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
+        return Run(self._solved, hooks, interruption)
+
+    @property
+    def _gap_tol(self) -> float:
+        """What the relative duality gap is brought to."""
+        return self.tol
+
+    def _opening(self, status: Status) -> str:
+        """How the warning of an early stop begins."""
+        return f"{type(self).__name__} terminated early."
+
+    def _settle(self, result: Result) -> Result:
+        """The result to keep, where the optimum leaves a choice."""
+        return result
+
+    def _starts(self, count: int) -> list[Solved | None]:
+        previous = getattr(self, "_solved", None)
+        return list(previous) if self.warm_start and previous is not None and len(previous) == count else [None] * count
+
+    def _finish(self, run: Run) -> Any:
+        """Return self, or raise the interruption that a fitted and certified model has survived."""
+        run.hooks.end()
+        if run.interruption is not None:
+            raise run.interruption
+        return self
+
+
+def run_all(run: Callable[[int], Result], count: int, n_jobs: int | None, watch: Watch) -> list[Result]:
+    """``run(k)`` for each k, on threads where more than one job is asked for: compiled loops hold no lock."""
+    jobs = 1 if n_jobs is None else n_jobs
+    if jobs == 1 or count == 1:
+        return [run(k) for k in range(count)]
+    with ThreadPoolExecutor(None if jobs < 0 else jobs) as pool:
+        futures = [pool.submit(run, k) for k in range(count)]
+        try:
+            wait(futures)
+        except KeyboardInterrupt:  # Ctrl-C reaches this thread alone
+            watch.halt()
+            wait(futures)
+        return [future.result() for future in futures]
+
+
+def _fitting(start: Solved | None, problem: Problem) -> Point | None:
+    """A former solution as a start, where it has the shape of the problem."""
+    if start is None or len(start.beta) != problem.n_samples:
+        return None
+    if problem.is_linear and start.w is not None and start.w.shape == (problem.n_features,):
+        return Point(beta=start.beta, w=start.w, b=start.b)
+    return Point(beta=start.beta)
+
+
+def _refuse(result: Result) -> None:
+    """A hard margin that does not exist, and numbers that overflow, are errors of the input."""
+    if result.status is Status.NOT_SEPARABLE:
+        raise InvalidInputError(f"C=inf asks for a hard margin. {result.status}")
+    if not result.problem.is_hard and not math.isfinite(result.certificate.primal):
+        raise InvalidInputError(NOT_FINITE)
+
+
+def _keep(result: Result, proven: bool, in_samples: bool) -> Solved:
+    """What stays of a result. ``in_samples``: the model is its coefficients in the samples, and not w."""
+    if in_samples and result.expansion is None:
+        result = _one_point(result)
+    return Solved(
+        solver=result.solver,
+        status=result.status,
+        proven=proven,
+        iterations=result.iterations,
+        seconds=result.seconds,
+        certificate=result.certificate,
+        trace=result.trace,
+        beta=result.beta if result.expansion is None or not in_samples else result.expansion,
+        w=None if in_samples else result.w,
+        offsets=result.offsets,
+        reach=Reach.of(result.problem, result.certificate),
+    )
+
+
+def _one_point(result: Result) -> Result:
+    """A linear result by β alone: where its best w was another iterate's, offsets and certificate of Σ βᵢxᵢ, stretched under a hard margin."""
+    if result.certificate.own_weights:
+        return result
+    primal, dual = evaluate(result.problem, Point(beta=result.beta))
+    own = result.problem.weights(dual.beta)
+    stretch = 1.0 if primal.own else float(np.linalg.norm(np.asarray(primal.w))) / (float(np.linalg.norm(own)) or 1.0)
+    return replace(result, beta=stretch * dual.beta, offsets=primal.offsets, certificate=combine(primal, dual))

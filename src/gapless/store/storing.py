@@ -1,0 +1,152 @@
+"""``model.save(path)``, ``gapless.load(path)`` and ``model.to_onnx()``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import is_dataclass
+from importlib.metadata import version
+from typing import Any, ClassVar, TypeVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
+from gapless.store import model_file
+from gapless.store.values import RECORDS, NotData, Reader, Writer
+
+_ESTIMATORS: dict[str, type] = {}
+_Class = TypeVar("_Class", bound=type)
+
+_REMEDIES = {
+    "kernel": "Compose the kernel of gapless.kernels, or give kernel='precomputed' and the matrices that it returns.",
+    "callback": "Save it after set_params(callback=None).",
+    "solver": "Save it after set_params(solver='auto'), or another solver's name.",
+    "random_state": "Save it after set_params(random_state=None), or a whole number.",
+}
+
+
+def register(cls: _Class) -> _Class:
+    """Make a class known to ``save`` and ``load`` by its name: an estimator, or a dataclass that its fitted attributes hold. A decorator.
+
+    >>> import gapless
+    >>> from gapless.store import register
+    >>> @register
+    ... class MySVC(gapless.SVC):
+    ...     pass
+    """
+    (RECORDS if is_dataclass(cls) else _ESTIMATORS)[cls.__name__] = cls
+    return cls
+
+
+class StoringMixin:
+    """``save`` and ``to_onnx`` of an estimator, whose class is registered.
+
+    ``_stored`` names what a file keeps beside the constructor's parameters; of these, what a fit has set is written.
+    """
+
+    _stored: ClassVar[tuple[str, ...]] = (
+        *("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "shape_fit_"),
+        *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "n_iter_", "fit_status_"),
+        *("certificate_", "certificates_", "trace_", "traces_"),
+        *("_kernel_object", "_gamma", "_sparse", "_n_support", "_dual_coef_", "_intercept_"),
+        *("_solved", "_members", "_scales"),
+    )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model with its certificate, trace and kernel to a safetensors file, which :func:`gapless.load` reads.
+
+        The file holds numbers and text, never code. It is replaced in one stroke, so that a model that was there is not lost to an interruption.
+
+        >>> import os, tempfile
+        >>> import gapless
+        >>> model = gapless.SVC(kernel="linear").fit([[-1.0], [1.0]], ["no", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "model.safetensors")
+        ...     model.save(path)
+        ...     again = gapless.load(path)
+        >>> again.predict([[3.0]]).tolist(), again.certificate_ == model.certificate_
+        (['yes'], True)
+        """
+        check_is_fitted(self)
+        name = type(self).__name__
+        if _ESTIMATORS.get(name) is not type(self):
+            raise UnsupportedError(
+                f"{name} cannot be saved, since load would not know the class; name it by gapless.store.register({name})."
+            )
+        writer = Writer()
+        state = vars(self)
+        parameters = {key: _form(writer, name, key, value) for key, value in self.get_params(deep=False).items()}  # type: ignore[attr-defined]
+        fitted = {key: _form(writer, name, key, state[key]) for key in self._stored if key in state}
+        description = {"gapless": version("gapless"), "class": name, "parameters": parameters, "fitted": fitted}
+        model_file.write(path, description, writer.arrays)
+
+    def to_onnx(self) -> Any:
+        """The fitted model as an ``onnx.ModelProto`` in double precision (the extra ``onnx``); onnxruntime and others run it without Python.
+
+        Its input is ``X``, of float64. A classifier and OneClassSVM have the outputs ``label`` (as ``predict``) and ``decision`` (as
+        ``decision_function``), a regressor has ``prediction``.
+
+        >>> import gapless
+        >>> model = gapless.SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1])
+        >>> [output.name for output in model.to_onnx().graph.output]
+        ['label', 'decision']
+        """
+        from gapless.store.onnx import export
+
+        check_is_fitted(self)
+        return export(self)
+
+
+def _form(writer: Writer, owner: str, key: str, value: Any) -> Any:
+    """The form of a parameter or an attribute, or a refusal that says what to do."""
+    try:
+        return writer.encode(value, key)
+    except NotData:
+        remedy = _REMEDIES.get(key, "Give it a plain value.")
+        raise UnsupportedError(
+            f"{owner} cannot be saved with {key}={value!r}, since a model file holds numbers and text, never code. {remedy}"
+        ) from None
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model that ``save`` has written, with predictions equal to the last bit. No code in a file is ever run.
+
+    A file that is missing, damaged, foreign or of a newer format is a :class:`~gapless.errors.ModelFileError`.
+
+    >>> import gapless
+    >>> gapless.load("nowhere.safetensors")
+    Traceback (most recent call last):
+    ...
+    gapless.errors.ModelFileError: There is no model file 'nowhere.safetensors'.
+    """
+    description, arrays = model_file.read(path)
+    try:
+        return _restore(description, arrays)
+    except Exception as error:  # whatever a description provokes is a fault of the file
+        raise ModelFileError(
+            f"The file {str(path)!r} does not describe a model that this version of Gapless knows ({type(error).__name__}: {error})."
+        ) from None
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file says of itself, without building the model: the version of Gapless that wrote it, class, parameters, fitted attributes.
+
+    >>> from gapless.store import describe
+    >>> describe("nowhere.safetensors")
+    Traceback (most recent call last):
+    ...
+    gapless.errors.ModelFileError: There is no model file 'nowhere.safetensors'.
+    """
+    return model_file.read(path)[0]
+
+
+def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    name = description["class"]
+    if name not in _ESTIMATORS:
+        raise InvalidInputError(f"its class {name!r} is none of {', '.join(sorted(_ESTIMATORS))}")
+    cls, reader = _ESTIMATORS[name], Reader(arrays)
+    model = cls(**{key: reader.decode(form) for key, form in description["parameters"].items()})
+    for key, form in description["fitted"].items():
+        if key not in cls._stored:  # type: ignore[attr-defined]
+            raise InvalidInputError(f"{name} has no attribute {key!r}")
+        setattr(model, key, reader.decode(form))
+    return model

@@ -1,0 +1,277 @@
+"""Files that are no sound model are refused by a sentence, and what is on disk is never half a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+import gapless as gl
+from gapless.errors import InvalidInputError, ModelFileError
+from gapless.store import describe, model_file
+from tests.store.models import Case, fitted
+
+DENSE = Case("SVC", "composite", 3, False)
+SPARSE = Case("SVC", "rbf", 2, True)
+
+
+def _bytes(case: Case, folder: Path) -> bytes:
+    path = folder / "sound.safetensors"
+    fitted(case).model.save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return _bytes(DENSE, tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("damaged")
+
+
+def _load(content: bytes, folder: Path) -> Any:
+    path = folder / "model.safetensors"
+    path.write_bytes(content)
+    return gl.load(path)
+
+
+def _sealed(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
+    """A file with a checksum that holds, whatever else is in it."""
+    entry = '"checksum":"{}"'
+    content = save_tensors(tensors, metadata={"gapless_format": "1", "checksum": "0" * 64, **metadata})
+    digest = hashlib.sha256(content).hexdigest()
+    return content.replace(entry.format("0" * 64).encode(), entry.format(digest).encode(), 1)
+
+
+def _changed(content: bytes, change: Any) -> bytes:
+    """The file with another description, sealed anew."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    description = json.loads(header["__metadata__"]["model"])
+    tensors = load_tensors(content)
+    change(description, tensors)
+    return _sealed(tensors, {"model": json.dumps(description)})
+
+
+@given(place=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255))
+def test_any_changed_byte_is_found(place: float, flip: int, sound: bytes, folder: Path) -> None:
+    content = bytearray(sound)
+    content[int(place * len(content))] ^= flip
+    with pytest.raises(ModelFileError):
+        _load(bytes(content), folder)
+
+
+def test_every_changed_byte_of_a_small_file_is_found(folder: Path) -> None:
+    path = folder / "small.safetensors"
+    model_file.write(path, {"class": "SVC.."}, {"support_": np.arange(3)})
+    small = path.read_bytes()
+    assert b"} " in small, "the padding of the header is part of what is tested"
+    for place in range(len(small)):
+        for value in {small[place] ^ 1, small[place] ^ 0x20, ord("\n")} - {small[place]}:
+            path.write_bytes(small[:place] + bytes([value]) + small[place + 1 :])
+            with pytest.raises(ModelFileError):
+                model_file.read(path)
+
+
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_any_cut_is_found(share: float, sound: bytes, folder: Path) -> None:
+    with pytest.raises(ModelFileError):
+        _load(sound[: int(share * len(sound))], folder)
+
+
+@given(content=st.binary(max_size=200))
+def test_any_other_bytes_are_refused(content: bytes, folder: Path) -> None:
+    with pytest.raises(ModelFileError):
+        _load(content, folder)
+
+
+def test_a_longer_file_is_found(sound: bytes, folder: Path) -> None:
+    with pytest.raises(
+        ModelFileError,
+        match=r"^The file '.*' is damaged: its checksum does not fit its content, so that bytes were changed or lost\. ",
+    ):
+        _load(sound + b"\0", folder)
+
+
+def test_a_byte_of_a_support_vector_is_told_as_damage(sound: bytes, folder: Path) -> None:
+    content = bytearray(sound)
+    content[-5] ^= 4
+    with pytest.raises(ModelFileError, match=r"is damaged: .* Save the model again, or fetch another copy\.$"):
+        _load(bytes(content), folder)
+
+
+class _Trap:
+    def __reduce__(self) -> Any:
+        return (os.mkdir, ("the trap was sprung",))
+
+
+def test_what_is_no_model_file_is_refused_in_words(sound: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    tensors = {"a": np.ones(3)}
+    header = "is not a model file of Gapless, or its header is damaged or cut short."
+    for content, message in [
+        (b"", "is empty."),
+        (b"1 1:0.5 2:3\n", header),
+        (sound[:100], header),
+        (
+            pickle.dumps(_Trap()),
+            "looks like a pickle, which Gapless does not load, since loading a pickle runs the code in it. ",
+        ),
+        (pickle.dumps(_Trap(), protocol=0), header),
+        (
+            save_tensors(tensors),
+            "is a safetensors file, but not a model that Gapless has saved: it does not say its gapless_format.",
+        ),
+        (
+            save_tensors(tensors, metadata={"format": "pt"}),
+            "is a safetensors file, but not a model that Gapless has saved",
+        ),
+        (
+            _sealed(tensors, {"gapless_format": "2"}),
+            "has the format version 2, and this version of Gapless reads up to 1; install a newer one.",
+        ),
+        (_sealed(tensors, {"gapless_format": "one"}), "is damaged: its gapless_format is 'one', not a number."),
+        (_sealed(tensors, {"gapless_format": "0"}), "is damaged: its gapless_format is '0', not a number."),
+        (
+            _sealed(tensors, {}),
+            "was not written by Gapless: its checksum holds, but its content is not that of a model.",
+        ),
+        (_sealed(tensors, {"model": "[]"}), "was not written by Gapless"),
+        (_sealed(tensors, {"model": "["}), "was not written by Gapless"),
+        (_sealed(tensors, {"model": "[" * 100_000}), "was not written by Gapless"),
+        (b"\x02\0\0\0\0\0\0\0[]", header),
+        (b'\x14\0\0\0\0\0\0\0{"__metadata__":[]} ', "is a safetensors file, but not a model that Gapless has saved"),
+    ]:
+        with pytest.raises(ModelFileError) as caught:
+            _load(content, folder)
+        assert str(caught.value).startswith(f"The file '{folder / 'model.safetensors'}' {message}")
+    assert not (folder / "the trap was sprung").exists()
+
+
+def test_a_path_without_a_readable_file_is_refused_in_words(folder: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"^There is no model file '.*nothing.safetensors'\.$"):
+        gl.load(folder / "nothing.safetensors")
+    with pytest.raises(ModelFileError, match=r"^The model file '.*' cannot be read: Is a directory\.$"):
+        gl.load(folder)
+    assert issubclass(ModelFileError, InvalidInputError)
+
+
+def _set(path: str, value: Any) -> Any:
+    """A change of the description at a dotted path."""
+
+    def change(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        *parents, last = path.split(".")
+        for parent in parents:
+            description = description[parent]
+        description[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_set("class", "Popen"), r"its class 'Popen' is none of LinearSVC, "),
+        (_set("class", ["SVC"]), r"TypeError: "),
+        (_set("fitted.__class__", "SVC"), r"SVC has no attribute '__class__'"),
+        (_set("fitted.predict", 1), r"SVC has no attribute 'predict'"),
+        (_set("parameters.unknown", 1), r"TypeError: .*unexpected keyword argument 'unknown'"),
+        (_set("parameters.kernel", {"kernel": "__import__('os').mkdir('the trap was sprung')"}), r"The kernel expression .* is not understood"),
+        (_set("parameters.kernel", {"kernel": "RBF(gamma=-1)"}), r"The kernel expression .* is refused: gamma must be a finite number of at least 0"),
+        (_set("parameters.C", {"eval": "1"}), r"ValueError: unknown form"),
+        (_set("fitted.support_", {"name": "nowhere", "order": "C"}), r"KeyError: 'nowhere'"),
+        (_set("fitted.classes_", {"name": "classes_", "texts": ["a"], "type": "<U99999999"}), r"ValueError: unknown form"),
+        (_set("fitted.certificate_", {"name": "certificate_", "record": "Popen", "fields": {}}), r"KeyError: 'Popen'"),
+        (_set("fitted.certificate_", {"same": "later"}), r"KeyError: 'later'"),
+        (_set("fitted", None), r"AttributeError: "),
+    ],
+)  # fmt: skip
+def test_a_description_made_with_malice_is_refused(
+    change: Any, message: str, sound: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(
+        ModelFileError,
+        match=r"^The file '.*' does not describe a model that this version of Gapless knows \(.*" + message,
+    ):
+        _load(_changed(sound, change), folder)
+    assert not (folder / "the trap was sprung").exists()
+
+
+def test_sparse_indices_out_of_range_never_reach_a_loop(folder: Path) -> None:
+    def change(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        tensors["support_vectors_.indices"][0] = 10**6
+
+    with pytest.raises(ModelFileError, match="indices"):
+        _load(_changed(_bytes(SPARSE, folder), change), folder)
+
+
+def test_an_unchanged_description_sealed_anew_loads(sound: bytes, folder: Path) -> None:
+    model, X = fitted(DENSE)
+    again = _load(_changed(sound, lambda description, tensors: None), folder)
+    assert (again.decision_function(X) == model.decision_function(X)).all()
+
+
+def test_text_that_looks_like_the_checksum_entry_does_no_harm(folder: Path) -> None:
+    path = folder / "tricky.safetensors"
+    text = f'"checksum":"{"0" * 64}"'
+    model_file.write(path, {"class": text, text: text}, {})
+    assert describe(path) == {"class": text, text: text}
+
+
+def test_a_failed_write_leaves_the_old_model_and_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.safetensors"
+    model, _ = fitted(DENSE)
+    model.save(path)
+    before = path.read_bytes()
+
+    def fail(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(ModelFileError, match=r"^The model file '.*' cannot be written: No space left on device\.$"):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["model.safetensors"]
+
+
+def test_an_interrupted_write_leaves_the_old_model_and_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"old")
+
+    def interrupt(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(DENSE).model.save(path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["model.safetensors"]
+
+
+def test_a_folder_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"^The model file '.*' cannot be written: No such file or directory\.$"):
+        fitted(DENSE).model.save(tmp_path / "nowhere" / "model.safetensors")
+
+
+def test_a_link_is_followed_and_the_usual_permissions_are_given(tmp_path: Path) -> None:
+    plain, target, link = tmp_path / "plain", tmp_path / "target", tmp_path / "link"
+    plain.write_bytes(b"")
+    link.symlink_to(target)
+    fitted(DENSE).model.save(link)
+    assert link.is_symlink()
+    assert target.stat().st_mode == plain.stat().st_mode
+    assert gl.load(link).get_params() == fitted(DENSE).model.get_params()
