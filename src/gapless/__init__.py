@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from gapless import errors, features, kernels, losses, solvers
 from gapless.certificate import Certificate, Point, certify
+from gapless.compare import compare
 from gapless.errors import Interrupted
 from gapless.kkt import KKT
 from gapless.problem import Problem
@@ -24,6 +25,7 @@ __all__ = [
     "Status",
     "Trace",
     "certify",
+    "compare",
     "errors",
     "features",
     "kernels",
