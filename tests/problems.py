@@ -155,7 +155,7 @@ def tube_free():
 
 @entry(easy=True)
 def tube_regularized_lam_sum():
-    return {**line(), "loss": gl.losses.EpsilonInsensitive(0.2), "lam_sum": 2.0, "intercept": "regularized"}
+    return {**line(), "loss": gl.losses.EpsilonInsensitive(0.2), "lam_sum": 20.0, "intercept": "regularized"}
 
 
 @entry(easy=True)

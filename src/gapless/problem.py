@@ -106,7 +106,7 @@ class Problem:
             raise InvalidInputError(f"kernel must be a kernel of gapless.kernels or None for linear; got {kernel!r}.")
         if intercept not in get_args(Intercept):
             raise InvalidInputError(f"intercept must be one of {', '.join(get_args(Intercept))}; got {intercept!r}.")
-        if not 0 < intercept_scale < math.inf:
+        if not (isinstance(intercept_scale, (int, float, np.number)) and 0 < intercept_scale < math.inf):
             raise InvalidInputError(f"intercept_scale must be a positive number; got {intercept_scale!r}.")
         X = check_matrix(X)
         n = X.shape[0]
@@ -128,7 +128,7 @@ class Problem:
             )
         cost = np.where(weight > 0, unit, 0.0) * np.where(weight > 0, weight, 1.0)
         fields = {
-            "X": X,
+            "X": X if sp.issparse(X) else frozen(X),
             "rows": as_rows(X),
             "y": frozen(y),
             "cost": frozen(cost),
@@ -139,7 +139,7 @@ class Problem:
             "convention": convention,
             "regularization": float(regularization),
             "total_weight": total,
-            "classes": classes,
+            "classes": None if classes is None else frozen(classes),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)

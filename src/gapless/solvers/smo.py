@@ -19,7 +19,7 @@ from numba import njit
 from gapless.certificate import Point, feasible
 from gapless.kernels import Linear, RowCache
 from gapless.losses import DualEntropy
-from gapless.losses.steps import bend, dual_step, fall_slope, pair_step, rise_slope
+from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step, rise_slope
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
 
@@ -133,7 +133,7 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
                 if difference > 0.0 and k != i:
                     eta = diagonal[i] + diagonal[k] - 2.0 * row_i[k]
                     eta = max(eta, 1e-12 * (diagonal[i] + diagonal[k])) + bend_i + bend(dual, k, beta[k], False)
-                    gain = difference * difference / max(eta, 1e-300)
+                    gain = _gain(dual, k, difference, eta, beta[k], f[k] + top)
                     if gain > best:
                         best, j = gain, k
         if j == i:
@@ -150,6 +150,19 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
         for k in range(n):
             f[k] += change_i * row_i[k] + change_j * row_j[k]
     return budget, 0, 0
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _gain(dual, k, slope, curvature, beta, f):
+    """What a step of βₖ gains, to second order, where f is its decision value.
+
+    The slopes of the entropy are logarithms, large where there is no way to go: there the gain is at most the slope times the way to the β
+    that f calls for.
+    """
+    gain = slope * slope / max(curvature, 1e-300)
+    if hasattr(dual, "cost"):
+        gain = min(gain, abs(slope * (dual_of(dual, k, f) - beta)))
+    return gain
 
 
 @njit(cache=True, error_model="numpy")
@@ -187,7 +200,8 @@ def _ends_by_gain(dual, diagonal, noise, beta, f):
         size = max(size, abs(f[k]))
         if dual.cost[k] > 0.0:
             slope = rise_slope(dual, k, beta[k]) - f[k] - level
-            gain = slope * slope / (diagonal[k] + bend(dual, k, beta[k], slope > 0.0))
+            curvature = diagonal[k] + bend(dual, k, beta[k], slope > 0.0)
+            gain = _gain(dual, k, slope, curvature, beta[k], f[k] + level)
             if slope > 0.0 and gain > up:
                 i, up = k, gain
             if slope < 0.0 and gain > down:
@@ -209,7 +223,8 @@ def _move_single(dual, diagonal, rows, slot_of, budget, noise, beta, f, shift):
             rise, fall = rise_slope(dual, k, beta[k]) - f[k], f[k] - fall_slope(dual, k, beta[k])
             violation = max(rise, fall)
             if violation > noise * (1.0 + size):
-                gain = violation * violation / max(diagonal[k] + bend(dual, k, beta[k], rise > fall), 1e-300)
+                curvature = diagonal[k] + bend(dual, k, beta[k], rise > fall)
+                gain = _gain(dual, k, violation, curvature, beta[k], f[k])
                 if gain > best:
                     i, best = k, gain
         if i < 0:
