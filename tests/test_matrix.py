@@ -101,7 +101,9 @@ def test_the_catalogue_covers_what_it_should():
     assert all(problem.n_samples <= 300 for problem in problems)
     for is_linear in (True, False):
         combinations = {(p.loss.name, p.intercept) for p in problems if p.is_linear == is_linear}
-        assert {loss for loss, _ in combinations} >= set(gl.losses.LOSSES) - ({"smoothed_hinge"} if not is_linear else set())
+        assert {loss for loss, _ in combinations} >= set(gl.losses.LOSSES) - (
+            {"smoothed_hinge"} if not is_linear else set()
+        )
         assert {intercept for _, intercept in combinations} == {"free", "regularized", "none"}
     assert {(p.loss.name, p.intercept) for p in problems} == {
         (loss, intercept) for loss in gl.losses.LOSSES for intercept in ("free", "regularized", "none")
@@ -171,7 +173,9 @@ def test_all_solvers_and_storages_agree_within_their_gaps(runs: list[Run]):
 
 def test_dual_methods_converge_where_it_is_easy(entry: Entry, runs: list[Run]):
     if entry.easy:
-        missed = [str(run) for run in runs if run.solver not in FIRST_ORDER and run.result.status is not gl.Status.CONVERGED]
+        missed = [
+            str(run) for run in runs if run.solver not in FIRST_ORDER and run.result.status is not gl.Status.CONVERGED
+        ]
         assert not missed
 
 
@@ -179,7 +183,9 @@ def test_the_best_bounds_seen_are_the_ones_reported(runs: list[Run]):
     for run in runs:
         trace, certificate = run.result.trace, run.result.certificate
         assert (np.diff(trace.best_primal) <= 0).all() and (np.diff(trace.best_dual) >= 0).all(), run
-        if run.result.status is not gl.Status.STATIONARY:  # no dual bounds it: the stationary point counts, not the best
+        if (
+            run.result.status is not gl.Status.STATIONARY
+        ):  # no dual bounds it: the stationary point counts, not the best
             assert certificate.primal <= trace.best_primal[-1] and certificate.dual >= trace.best_dual[-1], run
 
 

@@ -247,7 +247,7 @@ def test_auto_picks_by_the_problem(options, name):
     assert gl.solve(make(**options), "auto", tol=1e-2).solver == name
 
 
-@pytest.mark.parametrize("wrong", ["newton_raphson", "", 3, None])
+@pytest.mark.parametrize("wrong", ["newton_raphson", "", 3, None, ["smo"]])
 def test_an_unknown_solver_is_refused(wrong):
     names = ", ".join(SOLVERS)
     assert refusal(make(), wrong) == f"solver must be a Solver or one of auto, {names}; got {wrong!r}."
@@ -263,13 +263,13 @@ def test_a_problem_outside_the_theory_is_refused_with_its_reason():
 # --- bounds
 
 
-@pytest.mark.parametrize("tol", [-1e-9, np.nan])
+@pytest.mark.parametrize("tol", [-1e-9, np.nan, "a"])
 def test_tol_must_not_be_negative(tol):
     assert refusal(make(), tol=tol) == f"tol must be a number of at least 0; got {tol!r}."
 
 
 @pytest.mark.parametrize("name", ["max_iter", "max_time", "check_every"])
-@pytest.mark.parametrize("value", [0, -1, np.nan])
+@pytest.mark.parametrize("value", [0, -1, np.nan, "a"])
 def test_other_bounds_must_be_positive(name, value):
     assert refusal(make(), **{name: value}) == f"{name} must be positive or None; got {value!r}."
 

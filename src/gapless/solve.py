@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -146,12 +147,13 @@ class _Run:
         primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
-        self.best = (
-            primal if primal.value <= best_primal.value else replace(best_primal, own=False),
-            dual if dual.value >= best_dual.value else best_dual,
-        )
-        if primal.value <= best_primal.value and dual.value < best_dual.value:
+        better_primal, better_dual = primal.value <= best_primal.value, dual.value >= best_dual.value
+        if better_primal and better_dual:
+            self.best = (primal, dual)
+        elif better_primal:
             self.best = (replace(primal, own=False), best_dual)
+        elif better_dual:
+            self.best = (replace(best_primal, own=False), dual)
         return primal, dual
 
     def check(self, state: Any, point: Point) -> Status | None:
@@ -219,8 +221,8 @@ def _as_point(problem: Problem, start: Any) -> Point | None:
 
 
 def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:
-    if not tol >= 0:
+    if not isinstance(tol, Real) or not tol >= 0:
         raise InvalidInputError(f"tol must be a number of at least 0; got {tol!r}.")
     for name, value in (("max_iter", max_iter), ("max_time", max_time), ("check_every", check_every)):
-        if value is not None and not value > 0:
+        if value is not None and not (isinstance(value, Real) and value > 0):
             raise InvalidInputError(f"{name} must be positive or None; got {value!r}.")

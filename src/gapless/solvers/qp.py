@@ -108,9 +108,7 @@ def _scaled(problem: Problem, unit: float) -> DualBox:
 
 def _require_gram(n: int, copies: int) -> None:
     """K, its sparse copies and its factors, in the size of K itself."""
-    require_memory(
-        copies * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which"
-    )
+    require_memory(copies * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
 
 
 def _solve_dual(problem: Problem, backend: str) -> Point:
