@@ -193,16 +193,16 @@ class Problem:
 
     def weights(self, beta: np.ndarray) -> np.ndarray:
         """w = Σ βᵢ xᵢ of a linear problem."""
-        return rmatvec(self.X, beta)
+        return rmatvec(self.X, beta) if beta.any() else np.zeros(self.n_features)
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
         """Σⱼ βⱼ k(xᵢ, xⱼ) for each row of X (the training samples if None), never more than a block of K at a time."""
         X = self.X if X is None else X
-        if self.kernel is None:
-            return matvec(X, self.weights(beta))
         support = np.flatnonzero(beta)
+        if len(support) and self.kernel is None:
+            return matvec(X, self.weights(beta))
         out = np.zeros(X.shape[0])
-        if len(support):
+        if len(support) and self.kernel is not None:
             for part, block in blocks(self.kernel, X, self.X[support]):
                 out[part] = block @ beta[support]
         return out

@@ -78,10 +78,13 @@ def solve(
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
-    run = _Run(problem, chosen, tol, max_time, callback, check_every)
+    point = _as_point(problem, start)
+    run = None
     try:
-        return run.go(_as_point(problem, start), chosen.max_iter if max_iter is None else max_iter, random_state)
+        run = _Run(problem, chosen, tol, max_time, callback, check_every)
+        return run.go(point, chosen.max_iter if max_iter is None else max_iter, random_state)
     except KeyboardInterrupt:
+        run = run or _Run(problem, chosen, tol, max_time, callback, check_every)
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
 
 
@@ -122,7 +125,7 @@ class _Run:
                 self.solver.step(self.problem, state)
                 self.iterations = state.iterations
                 status = self.bound_reached(state, limit)
-            status = self.check(state, self.solver.point(self.problem, state)) or status
+            status = self.check(state, self.solver.point(self.problem, state), status) or status
         return self.result(status)
 
     def bound_reached(self, state: Any, limit: float) -> Status | None:
@@ -156,7 +159,7 @@ class _Run:
             self.best = (replace(best_primal, own=False), dual)
         return primal, dual
 
-    def check(self, state: Any, point: Point) -> Status | None:
+    def check(self, state: Any, point: Point, ending: Status | None = None) -> Status | None:
         primal, dual = self.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(state.iterations, seconds, primal.value, dual.value)
@@ -167,21 +170,21 @@ class _Run:
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
             self.best = (primal, dual)
             return Status.STATIONARY
-        if self.problem.is_hard and self.not_separable(dual):
+        if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
         progress = Progress(self.solver.name, state.iterations, seconds, certificate, self.tol)
         if self.callback is not None and self.callback(progress):
             return Status.CALLBACK
         return None
 
-    def not_separable(self, dual: DualPoint) -> bool:
-        """Ask for a proof once, after the solver had a few checks' time to separate the data itself."""
+    def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
+        """Ask for a proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
         if self.separable is not None or math.isfinite(self.best[0].value):
             return False
         if dual.value == math.inf:
             self.ray = dual.beta / np.abs(dual.beta).sum()
             return True
-        if len(self.trace) < 4:
+        if len(self.trace) < 4 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
         self.ray = find_ray(self.problem)
         self.separable = self.ray is None
