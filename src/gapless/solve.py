@@ -117,9 +117,15 @@ class _Run:
             self.keep(start)
         state = self.solver.init(self.problem, start, np.random.default_rng(seed))
         status = self.check(state, start or self.solver.point(self.problem, state))
+        state.target = self.tol
         while status is None:
             work, iterations = self.next_check(state)
-            while status is None and state.work < work and state.iterations < iterations * (1 - 1e-12):
+            if state.ready:
+                state.target *= 0.3
+                state.ready = False
+            while (
+                status is None and not state.ready and state.work < work and state.iterations < iterations * (1 - 1e-12)
+            ):
                 state.limit = min(limit, iterations)
                 state.quantum = min(QUANTUM, work - state.work)
                 self.solver.step(self.problem, state)

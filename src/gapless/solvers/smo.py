@@ -26,16 +26,18 @@ from gapless.solvers.base import Solver, State, check_choice, check_positive, st
 PAIRS = ("second_order", "maximal_violation")
 # A slope below this multiple of the rounding of f is noise: nothing is left to gain.
 _NOISE = 8 * np.finfo(float).eps
+# What a compiled loop returns in place of an index: the largest violation is noise, or it is at most the target.
+_AT_NOISE, _AT_TARGET = -1, -2
 
 
 @dataclass
 class SmoState(State):
-    """β, f = Kβ (s² included), the row cache, and whether f was just recomputed from scratch."""
+    """β, f = Kβ (s² included), the row cache, and how often f was recomputed from scratch."""
 
     beta: np.ndarray = None  # type: ignore[assignment]
     f: np.ndarray = None  # type: ignore[assignment]
     cache: RowCache = None  # type: ignore[assignment]
-    fresh: bool = True
+    refreshed: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,13 @@ class SMO(Solver):
             taken, i, j = self._advance(problem, state, budget)
             budget -= taken
             state.iterations += taken
-            state.fresh &= taken == 0
             work += 4.0 * n * max(1, taken)
-            if i < 0:  # no violation above the noise, on f as it was kept: decide on f as it is
-                state.done = state.fresh
-                state.f, state.fresh = _fresh_f(problem, state.beta), True
+            if i < 0:
+                state.ready = True
+                if i == _AT_NOISE:  # on f as it was kept; f as it is may still tell something, but not for ever
+                    state.f = _fresh_f(problem, state.beta)
+                    state.refreshed += 1
+                    state.done = state.refreshed > 3
                 break
             if taken == 0 or budget > 0:
                 misses = state.cache.misses
@@ -93,7 +97,7 @@ class SMO(Solver):
 
     def _advance(self, problem: Problem, state: SmoState, budget: int) -> tuple[int, int, int]:
         arguments = (
-            problem.dual, problem.diagonal, state.cache.rows, state.cache.slot_of, budget, _NOISE, state.beta, state.f
+            problem.dual, problem.diagonal, state.cache.rows, state.cache.slot_of, budget, state.target, state.beta, state.f
         )  # fmt: skip
         if problem.intercept == "free":
             return _move_pairs(*arguments, self.pairs == "second_order")
@@ -108,19 +112,19 @@ def _fresh_f(problem: Problem, beta: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy")
-def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_order):
+def _move_pairs(dual, diagonal, rows, slot_of, budget, target, beta, f, second_order):
     """Up to ``budget`` pair steps; writes beta and f. Returns (steps taken, i, j).
 
-    Stops early for a row that is not cached (i, and j once it is known, tell which) or with i = −1 where no pair violates.
+    Stops early for a row that is not cached (i, and j once it is known, tell which) or with i < 0 where no pair violates more than noise or target.
     """
     n = len(beta)
     for taken in range(budget):
         if hasattr(dual, "cost"):
-            i, low, top = _ends_by_gain(dual, diagonal, noise, beta, f)
+            i, low, top = _ends_by_gain(dual, diagonal, beta, f)
         else:
-            i, low, top = _ends_by_violation(dual, noise, beta, f)
+            i, low, top = _ends_by_violation(dual, target, beta, f)
         if i < 0 or low < 0:
-            return taken, -1, -1
+            return taken, i, -1
         if slot_of[i] < 0:
             return taken, i, -1
         row_i = rows[slot_of[i]]
@@ -137,7 +141,7 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
                     if gain > best:
                         best, j = gain, k
         if j == i:
-            return taken, -1, -1
+            return taken, _AT_NOISE, -1
         if slot_of[j] < 0:
             return taken, i, j
         row_j = rows[slot_of[j]]
@@ -145,7 +149,7 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, second_or
         new_i, new_j = pair_step(dual, i, j, f[i], f[j], beta[i], beta[j], max(eta, 1e-300))
         change_i, change_j = new_i - beta[i], new_j - beta[j]
         if change_i == 0.0 and change_j == 0.0:
-            return taken, -1, -1
+            return taken, _AT_NOISE, -1
         beta[i], beta[j] = new_i, new_j
         for k in range(n):
             f[k] += change_i * row_i[k] + change_j * row_j[k]
@@ -166,8 +170,8 @@ def _gain(dual, k, slope, curvature, beta, f):
 
 
 @njit(cache=True, error_model="numpy")
-def _ends_by_violation(dual, noise, beta, f):
-    """(i, j, slope of i's rise): the two ends of the largest violation; i = −1 where it is noise."""
+def _ends_by_violation(dual, target, beta, f):
+    """(i, j, slope of i's rise): the two ends of the largest violation; i < 0 where it is noise, or at most the target."""
     i, j, top, bottom, size = -1, -1, -np.inf, np.inf, 0.0
     for k in range(len(beta)):
         rise = rise_slope(dual, k, beta[k]) - f[k]
@@ -177,11 +181,15 @@ def _ends_by_violation(dual, noise, beta, f):
         if fall < bottom:
             j, bottom = k, fall
         size = max(size, abs(f[k]))
-    return (i if top - bottom > noise * (1.0 + size) else -1), j, top
+    if not top - bottom > _NOISE * (1.0 + size):
+        i = _AT_NOISE
+    elif top - bottom <= target:
+        i = _AT_TARGET
+    return i, j, top
 
 
 @njit(cache=True, error_model="numpy")
-def _ends_by_gain(dual, diagonal, noise, beta, f):
+def _ends_by_gain(dual, diagonal, beta, f):
     """The same for the entropy, whose slopes are logarithms and large where nothing is to gain: i and j gain most against a common level.
 
     The level (the intercept that the slopes suggest) is their mean, weighted by how far each can move.
@@ -206,35 +214,37 @@ def _ends_by_gain(dual, diagonal, noise, beta, f):
                 i, up = k, gain
             if slope < 0.0 and gain > down:
                 j, down = k, gain
-    if i < 0 or j < 0 or up + down <= (noise * (1.0 + size)) ** 2:
-        return -1, -1, 0.0
+    if i < 0 or j < 0 or up + down <= (_NOISE * (1.0 + size)) ** 2:
+        return _AT_NOISE, -1, 0.0
     return i, j, rise_slope(dual, i, beta[i]) - f[i]
 
 
 @njit(cache=True, error_model="numpy")
-def _move_single(dual, diagonal, rows, slot_of, budget, noise, beta, f, shift):
+def _move_single(dual, diagonal, rows, slot_of, budget, target, beta, f, shift):
     """Up to ``budget`` steps of the one variable that gains most; writes beta and f. Returns as ``_move_pairs``, with j = −1."""
     n = len(beta)
     for taken in range(budget):
-        i, best, size = -1, 0.0, 0.0
+        i, best, size, largest = _AT_NOISE, 0.0, 0.0, 0.0
         for k in range(n):
             size = max(size, abs(f[k]))
         for k in range(n):
             rise, fall = rise_slope(dual, k, beta[k]) - f[k], f[k] - fall_slope(dual, k, beta[k])
             violation = max(rise, fall)
-            if violation > noise * (1.0 + size):
-                curvature = diagonal[k] + bend(dual, k, beta[k], rise > fall)
-                gain = _gain(dual, k, violation, curvature, beta[k], f[k])
+            if violation > _NOISE * (1.0 + size):
+                largest = max(largest, violation)
+                gain = violation * violation / max(diagonal[k] + bend(dual, k, beta[k], rise > fall), 1e-300)
                 if gain > best:
                     i, best = k, gain
+        if i >= 0 and largest <= target:
+            i = _AT_TARGET
         if i < 0:
-            return taken, -1, -1
+            return taken, i, -1
         if slot_of[i] < 0:
             return taken, i, -1
         new = dual_step(dual, i, f[i], beta[i], diagonal[i])
         change = new - beta[i]
         if change == 0.0:
-            return taken, -1, -1
+            return taken, _AT_NOISE, -1
         beta[i] = new
         row = rows[slot_of[i]]
         for k in range(n):
