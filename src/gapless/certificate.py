@@ -268,7 +268,7 @@ def _hard_primal(
     if problem.loss.task == "regression":
         epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
         low, high = float((y - f).max()) - epsilon, float((y - f).min()) + epsilon
-        slack = 1e-9 * max(1.0, float(np.abs(y).max()))
+        slack = 1e-12 * max(1.0, float(np.abs(y).max()))
         if problem.intercept == "free":
             interval = (min(low, high), max(low, high))
             fits = low <= high + slack

@@ -103,7 +103,10 @@ def _scaled(problem: Problem, unit: float) -> DualBox:
     """The separable part of D/unit in β/unit."""
     dual = problem.dual
     assert isinstance(dual, DualBox)
-    return DualBox(dual.p, dual.epsilon, unit * dual.d, dual.lower / unit, dual.upper / unit)
+    epsilon = dual.epsilon
+    if problem.is_hard:  # a tube narrower by the library's error: what holds it to that error, holds the problem's own
+        epsilon = np.maximum(0.0, epsilon - 20 * _TOLERANCE * max(1.0, float(np.abs(dual.p).max())))
+    return DualBox(dual.p, epsilon, unit * dual.d, dual.lower / unit, dual.upper / unit)
 
 
 def _require_gram(n: int, copies: int) -> None:
@@ -131,7 +134,11 @@ def _solve_dual(problem: Problem, backend: str) -> Point:
     solution = _call(backend, P, q, None, None, A if free else None, np.zeros(1) if free else None, lower, upper)
     if solution.x is None:
         return Point(beta=np.zeros(n))
-    return Point(beta=_snap(problem, unit * (solution.x[:n] - solution.x[n:] if split else solution.x)))
+    beta = unit * (solution.x[:n] - solution.x[n:] if split else solution.x)
+    snapped = _snap(problem, beta)
+    if problem.is_linear:
+        return Point(beta=snapped, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
+    return Point(beta=snapped, expansion=beta)
 
 
 def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
@@ -140,6 +147,9 @@ def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
     beta = np.where(np.abs(beta) <= near, 0.0, beta)
     for bound in (problem.dual.lower, problem.dual.upper):
         beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+    free = (beta != 0) & (beta > problem.dual.lower) & (beta < problem.dual.upper)
+    if problem.intercept == "free" and free.any():  # what the others moved by
+        beta[free] -= beta.sum() / np.count_nonzero(free)
     return beta
 
 

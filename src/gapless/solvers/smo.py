@@ -232,7 +232,8 @@ def _move_single(dual, diagonal, rows, slot_of, budget, target, beta, f, shift):
             violation = max(rise, fall)
             if violation > _NOISE * (1.0 + size):
                 largest = max(largest, violation)
-                gain = violation * violation / max(diagonal[k] + bend(dual, k, beta[k], rise > fall), 1e-300)
+                curvature = diagonal[k] + bend(dual, k, beta[k], rise > fall)
+                gain = _gain(dual, k, violation, curvature, beta[k], f[k])
                 if gain > best:
                     i, best = k, gain
         if i >= 0 and largest <= target:
