@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # Benchmarks are the scripts whose names do not begin with an underscore; those that do are helpers.
+# Numba's disk cache does not see an edit in a module that a compiled function imports: after any edit it is emptied.
+FRESH := $(VENV)/.numba-fresh
 BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
@@ -25,10 +27,14 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
 	@touch $@
 
-test: lint ## lint, then the fast tests, the doctests and the code in the docs
+$(FRESH): $(READY) $(shell find src -name '*.py')
+	@find src -name '*.nb[ic]' -delete
+	@touch $@
+
+test: lint $(FRESH) ## lint, then the fast tests, the doctests and the code in the docs
 	$(PYTEST) -m "not slow" --doctest-modules --doctest-glob="*.md" tests src/gapless README.md $(wildcard docs)
 
-test-slow: $(READY) ## the tests marked slow
+test-slow: $(READY) $(FRESH) ## the tests marked slow
 	$(PYTEST) -m slow
 
 lint: $(READY) ## style, types and layers
@@ -41,13 +47,13 @@ format: $(READY) ## repair what ruff can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-demo: $(READY) ## four experiments: a table, and figures in demo-figures/
+demo: $(READY) $(FRESH) ## four experiments: a table, and figures in demo-figures/
 	$(BIN)/gapless demo --figures demo-figures
 
-bench: $(READY) ## all benchmarks, one after the other
+bench: $(READY) $(FRESH) ## all benchmarks, one after the other
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script"; done
 
-bench-sdca: $(READY) ## an epoch of sdca against LIBLINEAR's
+bench-sdca: $(READY) $(FRESH) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
 
 clean: ## remove .venv, caches (Numba's included) and everything that was built

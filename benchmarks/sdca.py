@@ -37,7 +37,9 @@ def main() -> None:
         a, b = (1e3 * float(np.median(seconds[key])) / EPOCHS for key in ("ours", "liblinear"))
         entries = problem.entry_work
         lines.append(f"| {name} | {problem.n_samples:,} | {entries:.1f} | {a:.2f} | {b:.2f} | {a / b:.2f} |")
-    write_section("sdca: one epoch against LIBLINEAR's", "\n".join(lines), ("gapless", "numba", "numpy", "scikit-learn"))
+    write_section(
+        "sdca: one epoch against LIBLINEAR's", "\n".join(lines), ("gapless", "numba", "numpy", "scikit-learn")
+    )
 
 
 def ours(problem: gl.Problem, epochs: int) -> float:

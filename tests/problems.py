@@ -17,6 +17,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 
 import gapless as gl
 from gapless import kernels
+from tests.kernels.reference import gram
+from tests.reference import Reference, signs, unit_cost
 
 STORAGES = ("dense", "csr_int32", "csr_int64", "float32")
 
@@ -31,11 +33,37 @@ class Entry:
         """The problem with its samples stored in one of ``STORAGES``; the same object on every call."""
         return _build(self, storage)
 
+    def reference(self, storage: str = "dense") -> Reference:
+        """The same problem as naive NumPy has it."""
+        return _build_reference(self, storage)
+
 
 @cache
 def _build(entry: Entry, storage: str) -> gl.Problem:
     arguments = entry.arguments()
     return gl.Problem(store(arguments.pop("X"), storage), arguments.pop("y"), **arguments)
+
+
+@cache
+def _build_reference(entry: Entry, storage: str) -> Reference:
+    arguments = entry.arguments()
+    X = arguments["X"].astype(np.float32 if storage == "float32" else np.float64).astype(np.float64)
+    weight = np.asarray(arguments.get("sample_weight", np.ones(len(X))), dtype=float)
+    loss = arguments.get("loss", "hinge")
+    loss = gl.losses.LOSSES[loss]() if isinstance(loss, str) else loss
+    is_regression = loss.name.endswith("epsilon_insensitive")
+    kernel = arguments.get("kernel")
+    unit = unit_cost(weight.sum(), arguments)
+    return Reference(
+        X=X if kernel is None else None,
+        K=X @ X.T if kernel is None else gram(kernel, X),
+        y=np.asarray(arguments["y"], dtype=float) if is_regression else signs(arguments["y"]),
+        cost=np.array([unit * v if v > 0 else 0.0 for v in weight]),
+        loss=loss.name,
+        parameter=getattr(loss, "epsilon", getattr(loss, "smoothing", 0.0)),
+        intercept=arguments.get("intercept", "free"),
+        scale=arguments.get("intercept_scale", 1.0),
+    )
 
 
 def store(X: np.ndarray, storage: str) -> np.ndarray | sp.csr_array:
@@ -155,7 +183,7 @@ def tube_free():
 
 @entry(easy=True)
 def tube_regularized_lam_sum():
-    return {**line(), "loss": gl.losses.EpsilonInsensitive(0.2), "lam_sum": 2.0, "intercept": "regularized"}
+    return {**line(), "loss": gl.losses.EpsilonInsensitive(0.2), "lam_sum": 20.0, "intercept": "regularized"}
 
 
 @entry(easy=True)
@@ -503,6 +531,6 @@ def hard_margin_rbf():
     return {**two_classes(n=30), "kernel": kernels.RBF(gamma=1.0), "C": np.inf, "sample_weight": weight}
 
 
-@entry(easy=False)
+@entry(easy=True)
 def hard_tube():
     return {**line(n=30, noise=0.02), "loss": gl.losses.EpsilonInsensitive(0.1), "C": np.inf}

@@ -65,10 +65,17 @@ class Reference:
     intercept: str
     scale: float
 
+    def norm_squared(self, w: np.ndarray | None, expansion: np.ndarray | None) -> float:
+        """‖w‖²; of a linear problem from w itself, since βᵀKβ loses it to cancellation where K is large."""
+        if self.X is not None:
+            w = np.array([math.fsum(expansion * column) for column in self.X.T]) if w is None else w
+            return math.fsum(w * w)
+        return math.fsum(expansion * (self.K @ expansion))
+
     def regularizer(self, w: np.ndarray | None, expansion: np.ndarray | None, b: float) -> float:
         """½‖w‖², with ½ b²/s² where the intercept is regularised."""
-        half = 0.5 * math.fsum(w * w) if expansion is None else 0.5 * math.fsum(expansion * (self.K @ expansion))
-        return half + (0.5 * b**2 / self.scale**2 if self.intercept == "regularized" else 0.0)
+        penalty = b**2 / self.scale**2 if self.intercept == "regularized" else 0.0
+        return 0.5 * (self.norm_squared(w, expansion) + penalty)
 
     def decisions(self, w: np.ndarray | None, expansion: np.ndarray | None) -> np.ndarray:
         """⟨w, φ(xᵢ)⟩."""
@@ -79,9 +86,15 @@ class Reference:
         losses = [loss_value(self.loss, self.parameter, y, v) for y, v in zip(self.y, f, strict=True)]
         if np.isinf(self.cost).any():
             # To the rounding of a sum over the features: a constraint is active at every solution.
-            reach = 1e-9 * (1 + abs(b) + np.abs(f).max())
+            reach = 1e-11 * (1 + abs(b) + np.abs(f).max())
             return self.regularizer(w, expansion, b) if self.worst_violation(f) <= reach else math.inf
         return self.regularizer(w, expansion, b) + math.fsum(self.cost * losses)
+
+    def rounding(self, w: np.ndarray | None, expansion: np.ndarray | None, b: float) -> float:
+        """What the rounding of f may change in P, to first order: ε Σ cᵢ |ℓ′| Σⱼ |wⱼ xᵢⱼ| with |ℓ′| ≤ 1 (hard margins aside)."""
+        reach = np.abs(self.X) @ np.abs(w) if expansion is None else np.abs(self.K) @ np.abs(expansion)
+        finite = np.where(np.isfinite(self.cost), self.cost, 0.0)
+        return np.finfo(float).eps * math.fsum(finite * (reach + abs(b)))
 
     def worst_violation(self, f: np.ndarray) -> float:
         """How far the hard margin (or the hard tube) is missed."""
@@ -98,7 +111,7 @@ class Reference:
         return np.where(self.y > 0, 0.0, -bound), np.where(self.y > 0, bound, 0.0)
 
     def dual(self, beta: np.ndarray) -> float:
-        quadratic = 0.5 * math.fsum(beta * (self.K @ beta))
+        quadratic = 0.5 * self.norm_squared(None, beta)
         if self.intercept == "regularized":
             quadratic += 0.5 * self.scale**2 * math.fsum(beta) ** 2
         return math.fsum(self._separable(y, c, v) for y, c, v in zip(self.y, self.cost, beta, strict=True)) - quadratic

@@ -6,6 +6,7 @@ from sklearn.svm import l1_min_c
 
 from gapless import errors, features, kernels, losses, nu, solvers
 from gapless.certificate import Certificate, Point
+from gapless.compare import compare
 from gapless.errors import Interrupted
 from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from gapless.kkt import KKT
@@ -36,6 +37,7 @@ __all__ = [
     "Status",
     "Trace",
     "certify",
+    "compare",
     "errors",
     "features",
     "kernels",

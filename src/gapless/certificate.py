@@ -7,7 +7,7 @@ brought to Σβ = 0; the primal takes the exact best b. Where there is no bound,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -145,6 +145,7 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
 
 
 @singledispatch
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
 def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
 
@@ -160,21 +161,25 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     f = problem.expand(beta)
     shift_b = problem.shift * float(beta.sum())
     square = float(w @ w if w is not None else beta @ f) + shift_b * float(beta.sum())
+    if not (math.isfinite(square) and np.isfinite(f).all()):
+        return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     scale, value = _best_scale(problem, beta, square)
-    beta, f, square, shift_b = scale * beta, scale * f, scale**2 * square, scale * shift_b
+    beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
+    f, square, shift_b = scale * f, scale**2 * square, scale * shift_b
     dual = DualPoint(value, beta, box_violation, sum_violation, _kkt_violation(problem, beta, f + shift_b))
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 
     candidates = [_primal(problem, f, shift_b, square, None if w is None else scale * w, beta, own=True)]
-    if point.w is not None and np.isfinite(point.w).all():
-        b = 0.0 if point.b is None else float(point.b)
+    if problem.is_linear and point.w is not None:
+        b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
         norm = float(point.w @ point.w) + (b**2 / problem.shift if problem.intercept == "regularized" else 0.0)
         candidates.append(_primal(problem, problem.expand_weights(point.w), b, norm, point.w, None, own=False))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
         e, g = point.expansion, problem.expand(point.expansion)
         b = problem.shift * float(e.sum())
-        candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), None, e, own=False))
+        w = problem.weights(e) if problem.is_linear else None
+        candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
     return min(candidates, key=lambda candidate: candidate.value), dual
 
 
@@ -216,7 +221,7 @@ def ray_norm(problem: Problem, ray: np.ndarray) -> float:
 
 def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
     """β = −c ℓ′(y, f): the dual point that a primal one suggests."""
-    if point.w is None or problem.is_hard or not np.isfinite(point.w).all():
+    if point.w is None or not problem.is_linear or problem.is_hard:
         return np.zeros(problem.n_samples)
     f = problem.expand_weights(point.w) + (0.0 if point.b is None else point.b)
     return -problem.cost * problem.loss.derivative(problem.y, f)
@@ -292,6 +297,8 @@ def _primal(
 ) -> PrimalPoint:
     """P at the decision values f + b, where ``square`` is twice the regulariser; with a free intercept b is chosen here, exactly."""
     expansion = None if problem.is_linear else expansion
+    if not (math.isfinite(square) and math.isfinite(b) and np.isfinite(f).all()):
+        return _at(math.inf, w, expansion, b, (b, b), own)
     if problem.is_hard:
         return _hard_primal(problem, f, b, square, w, expansion, own)
     intervals: tuple[tuple[float, float], ...] = ((b, b),)
@@ -327,7 +334,7 @@ def _hard_primal(
     if problem.loss.task == "regression":
         epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
         low, high = float((y - f).max()) - epsilon, float((y - f).min()) + epsilon
-        slack = 1e-9 * max(1.0, float(np.abs(y).max()))
+        slack = 1e-12 * max(1.0, float(np.abs(y).max()))
         if problem.intercept == "free":
             interval = (min(low, high), max(low, high))
             fits = low <= high + slack

@@ -111,7 +111,7 @@ class Problem:
             raise InvalidInputError(f"kernel must be a kernel of gapless.kernels or None for linear; got {kernel!r}.")
         if intercept not in get_args(Intercept):
             raise InvalidInputError(f"intercept must be one of {', '.join(get_args(Intercept))}; got {intercept!r}.")
-        if not 0 < intercept_scale < math.inf:
+        if not (isinstance(intercept_scale, (int, float, np.number)) and 0 < intercept_scale < math.inf):
             raise InvalidInputError(f"intercept_scale must be a positive number; got {intercept_scale!r}.")
         X = check_matrix(X)
         n = X.shape[0]
@@ -143,13 +143,13 @@ class Problem:
             convention=convention,
             regularization=float(regularization),
             total_weight=total,
-            classes=classes,
+            classes=None if classes is None else frozen(classes),
         )
 
     def _set(self, *, X: Any, y: np.ndarray, cost: np.ndarray, kernel: Kernel | None, **others: Any) -> None:
         """Store checked fields. ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``)."""
         fields = {
-            "X": X,
+            "X": X if sp.issparse(X) else frozen(X),
             "rows": as_rows(X),
             "y": frozen(y),
             "cost": frozen(cost),
@@ -215,16 +215,16 @@ class Problem:
 
     def weights(self, beta: np.ndarray) -> np.ndarray:
         """w = Σ βᵢ xᵢ of a linear problem."""
-        return rmatvec(self.X, beta)
+        return rmatvec(self.X, beta) if beta.any() else np.zeros(self.n_features)
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
         """Σⱼ βⱼ k(xᵢ, xⱼ) for each row of X (the training samples if None), never more than a block of K at a time."""
         X = self.X if X is None else X
-        if self.kernel is None:
-            return matvec(X, self.weights(beta))
         support = np.flatnonzero(beta)
+        if len(support) and self.kernel is None:
+            return matvec(X, self.weights(beta))
         out = np.zeros(X.shape[0])
-        if len(support):
+        if len(support) and self.kernel is not None:
             for part, block in blocks(self.kernel, X, self.X[support]):
                 out[part] = block @ beta[support]
         return out

@@ -18,8 +18,8 @@ from gapless.kernels.gram import blocks
 from gapless.losses import DualBox
 from gapless.problem import Problem
 
-# Hulls nearer than this, relative to the data's radius, meet in floating point.
-MEETS = 1e-9
+# Hulls nearer than this, relative to the data's radius, meet in floating point. A kernel knows only the square of a distance, hence half the digits.
+MEETS, MEETS_BY_KERNEL = 1e-9, 1e-7
 
 
 def find_ray(problem: Problem) -> np.ndarray | None:
@@ -55,7 +55,7 @@ def find_ray(problem: Problem) -> np.ndarray | None:
     ray = np.zeros(problem.n_samples)
     np.add.at(ray, columns, signs * values)
     ray /= np.abs(ray).sum()
-    return ray if ray_norm(problem, ray) <= MEETS else None
+    return ray if ray_norm(problem, ray) <= (MEETS if problem.is_linear else MEETS_BY_KERNEL) else None
 
 
 def _equations(

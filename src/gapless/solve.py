@@ -6,6 +6,7 @@ import math
 import time
 from dataclasses import replace
 from functools import singledispatch
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,13 @@ def solve(
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
-    run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+    point = _as_point(problem, start)
+    run = None
     try:
-        return run.go(_as_point(problem, start), chosen.max_iter if max_iter is None else max_iter, random_state)
+        run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+        return run.go(point, chosen.max_iter if max_iter is None else max_iter, random_state)
     except KeyboardInterrupt:
+        run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
 
 
@@ -130,15 +134,21 @@ class _Run:
             self.keep(start)
         state = self.solver.init(self.problem, start, np.random.default_rng(seed))
         status = self.check(state, start or self.solver.point(self.problem, state))
+        state.target = min(self.tol, self.kkt_tol)
         while status is None:
             work, iterations = self.next_check(state)
-            while status is None and state.work < work and state.iterations < iterations * (1 - 1e-12):
+            if state.ready:
+                state.target *= 0.3
+                state.ready = False
+            while (
+                status is None and not state.ready and state.work < work and state.iterations < iterations * (1 - 1e-12)
+            ):
                 state.limit = min(limit, iterations)
                 state.quantum = min(QUANTUM, work - state.work)
                 self.solver.step(self.problem, state)
                 self.iterations = state.iterations
                 status = self.bound_reached(state, limit)
-            status = self.check(state, self.solver.point(self.problem, state)) or status
+            status = self.check(state, self.solver.point(self.problem, state), status) or status
         return self.result(status)
 
     def bound_reached(self, state: Any, limit: float) -> Status | None:
@@ -163,15 +173,16 @@ class _Run:
         primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
-        self.best = (
-            primal if primal.value <= best_primal.value else replace(best_primal, own=False),
-            dual if dual.value >= best_dual.value else best_dual,
-        )
-        if primal.value <= best_primal.value and dual.value < best_dual.value:
+        better_primal, better_dual = primal.value <= best_primal.value, dual.value >= best_dual.value
+        if better_primal and better_dual:
+            self.best = (primal, dual)
+        elif better_primal:
             self.best = (replace(primal, own=False), best_dual)
+        elif better_dual:
+            self.best = (replace(best_primal, own=False), dual)
         return primal, dual
 
-    def check(self, state: Any, point: Point) -> Status | None:
+    def check(self, state: Any, point: Point, ending: Status | None = None) -> Status | None:
         primal, dual = self.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(state.iterations, seconds, primal.value, dual.value)
@@ -185,21 +196,21 @@ class _Run:
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
             self.best = (primal, dual)
             return Status.STATIONARY
-        if self.problem.is_hard and self.not_separable(dual):
+        if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
         progress = Progress(self.solver.name, state.iterations, seconds, certificate, self.tol)
         if self.callback is not None and self.callback(progress):
             return Status.CALLBACK
         return None
 
-    def not_separable(self, dual: DualPoint) -> bool:
-        """Ask for a proof once, after the solver had a few checks' time to separate the data itself."""
+    def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
+        """Ask for a proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
         if self.separable is not None or math.isfinite(self.best[0].value):
             return False
         if dual.value == math.inf:
             self.ray = dual.beta / np.abs(dual.beta).sum()
             return True
-        if len(self.trace) < 4:
+        if len(self.trace) < 4 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
         self.ray = find_ray(self.problem)
         self.separable = self.ray is None
@@ -252,8 +263,8 @@ def _as_point(problem: Problem, start: Any) -> Point | None:
 
 
 def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:
-    if not tol >= 0:
+    if not isinstance(tol, Real) or not tol >= 0:
         raise InvalidInputError(f"tol must be a number of at least 0; got {tol!r}.")
     for name, value in (("max_iter", max_iter), ("max_time", max_time), ("check_every", check_every)):
-        if value is not None and not value > 0:
+        if value is not None and not (isinstance(value, Real) and value > 0):
             raise InvalidInputError(f"{name} must be positive or None; got {value!r}.")

@@ -84,7 +84,8 @@ def test_classifiers_of_three_classes(library, name, options, iris):
 
 @pytest.mark.parametrize("library", [svm, gl], ids=["sklearn", "gapless"])
 @pytest.mark.parametrize(
-    ("name", "options"), [("SVR", {}), ("NuSVR", {}), ("OneClassSVM", {}), ("LinearSVR", {"C": 0.01, "max_iter": 10_000})]
+    ("name", "options"),
+    [("SVR", {}), ("NuSVR", {}), ("OneClassSVM", {}), ("LinearSVR", {"C": 0.01, "max_iter": 10_000})],
 )
 def test_single_models(library, name, options, numbers):
     X, y = numbers
@@ -138,7 +139,9 @@ def test_libsvm_model_file(tmp_path, iris):
     assert_allclose([p.dual for p in read.parts], [p.dual for p in theirs.parts], rtol=1e-6)
     with pytest.raises(InvalidInputError, match=r"does not store C; give it: certify\(path, X, y, C=…\)\.$"):
         gl.certify(path, X, y)
-    with pytest.raises(InvalidInputError, match=r"^support vector 1 of the LIBSVM model is not a row of X \(of its class\)"):
+    with pytest.raises(
+        InvalidInputError, match=r"^support vector 1 of the LIBSVM model is not a row of X \(of its class\)"
+    ):
         gl.certify(path, X + 1, y, C=3)
     with pytest.raises(InvalidInputError, match=r"^y has labels that the model was not trained on\.$"):
         gl.certify(path, X, y + 7, C=3)
@@ -165,7 +168,13 @@ def test_libsvm_files_that_are_none(tmp_path, text, message):
 def test_libsvm_package(iris):
     svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM's Python package is not installed")
     X, y = iris
-    for options, tolerance in (("-s 0 -c 3 -q", 1e-2), ("-s 1 -n 0.3 -q", 1e-2), ("-s 2 -n 0.2 -q", 1e-3), ("-s 3 -c 10 -q", 1e-2), ("-s 4 -c 10 -q", 1e-2)):
+    for options, tolerance in (
+        ("-s 0 -c 3 -q", 1e-2),
+        ("-s 1 -n 0.3 -q", 1e-2),
+        ("-s 2 -n 0.2 -q", 1e-3),
+        ("-s 3 -c 10 -q", 1e-2),
+        ("-s 4 -c 10 -q", 1e-2),
+    ):
         model = svmutil.svm_train(y.tolist(), X.tolist(), options)
         assert -1e-12 < gl.certify(model, X, y).relative_gap < tolerance
 
@@ -179,18 +188,28 @@ def test_intel_extension(iris):
 
 def test_refusals(binary):
     X, y = binary
-    with pytest.raises(UnsupportedError, match=r"^certify reads problems with points, LIBSVM models, and fitted SVC, .*; got LogisticRegression\.$"):
+    with pytest.raises(
+        UnsupportedError,
+        match=r"^certify reads problems with points, LIBSVM models, and fitted SVC, .*; got LogisticRegression\.$",
+    ):
         gl.certify(LogisticRegression(), X, y)
     with pytest.raises(InvalidInputError, match=r"^certify needs a fitted model; this SVC is not fitted yet\.$"):
         gl.certify(svm.SVC(), X, y)
     model = svm.SVC().fit(X, y)
-    with pytest.raises(InvalidInputError, match=r"^certify\(model, X, y\) needs the labels or targets that the model was trained on\.$"):
+    with pytest.raises(
+        InvalidInputError, match=r"^certify\(model, X, y\) needs the labels or targets that the model was trained on\.$"
+    ):
         gl.certify(model, X)
     with pytest.raises(InvalidInputError, match=r"^C is the model's own; give it for a LIBSVM model file alone\.$"):
         gl.certify(model, X, y, C=1)
-    with pytest.raises(InvalidInputError, match=r"^the model's support vectors are not rows of X: the model was trained on other data\.$"):
+    with pytest.raises(
+        InvalidInputError,
+        match=r"^the model's support vectors are not rows of X: the model was trained on other data\.$",
+    ):
         gl.certify(model, X + 1, y)
-    with pytest.raises(InvalidInputError, match=r"^certify\(problem, point\) takes a Result or a Point after the problem\.$"):
+    with pytest.raises(
+        InvalidInputError, match=r"^certify\(problem, point\) takes a Result or a Point after the problem\.$"
+    ):
         gl.certify(gl.Problem(X, y), X, y)
     with pytest.raises(UnsupportedError, match=r"^certify reads LinearSVC with penalty='l2' and multi_class='ovr'"):
         gl.certify(svm.LinearSVC(penalty="l1", dual=False).fit(X, y), X, y)

@@ -17,11 +17,13 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
 
     Types that float32 holds exactly (booleans, 8- and 16-bit integers, half precision) become float32, all others float64.
     """
+    if not hasattr(X, "ndim"):
+        X = _as_array(X, f"{name} must be a matrix of numbers, dense or CSR")
     if getattr(X, "ndim", 2) != 2:
         raise InvalidInputError(f"{name} must have two dimensions (samples, features); got {X.ndim}.")
     dtype = getattr(X, "dtype", None)
-    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
-        raise InvalidInputError(f"{name} must be real; got the type {dtype}.")
+    if isinstance(dtype, np.dtype) and dtype.kind not in "biufO":
+        raise InvalidInputError(f"{name} must hold real numbers; got the type {dtype}.")
     small = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and np.can_cast(dtype, np.float32)
     try:
         with warnings.catch_warnings():
@@ -37,7 +39,7 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
                 accept_large_sparse=True,
                 input_name=name,
             )
-    except (ValueError, TypeError, RuntimeWarning) as error:
+    except (ValueError, TypeError, OverflowError, RuntimeWarning) as error:
         raise InvalidInputError(
             f"{name} must be a matrix of numbers, dense or CSR; {_lower_first(str(error))}."
         ) from error
@@ -66,6 +68,9 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise InvalidInputError(f"y must hold labels of one type; {_lower_first(str(error))}.") from error
+    missing = next((label for label in classes.tolist() if label != label), None)
+    if missing is not None:
+        raise InvalidInputError(f"y must have a label for every sample; got {missing}.")
     if len(classes) != 2:
         shown = ", ".join(repr(label) for label in classes[:5].tolist()) + (", …" if len(classes) > 5 else "")
         kind = "class" if len(classes) == 1 else "classes"
@@ -77,25 +82,14 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def check_targets(y: Any, n: int) -> np.ndarray:
     """Finite float64 targets of a regression."""
-    y = _check_vector(y, n, "y")
-    try:
-        y = y.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(f"y must hold numbers for a regression loss; {_lower_first(str(error))}.") from error
-    _check_finite(y, "y")
-    return y
+    return _check_numbers(y, n, "y", "y must hold numbers for a regression loss")
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Non-negative finite float64 weights; None means one for every sample."""
     if sample_weight is None:
         return np.ones(n)
-    weight = _check_vector(sample_weight, n, "sample_weight")
-    try:
-        weight = weight.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(f"sample_weight must hold numbers; {_lower_first(str(error))}.") from error
-    _check_finite(weight, "sample_weight")
+    weight = _check_numbers(sample_weight, n, "sample_weight", "sample_weight must hold numbers")
     if (weight < 0).any():
         i = int(np.argmin(weight))
         raise InvalidInputError(f"sample_weight must not be negative; entry {i} is {weight[i]:g}.")
@@ -106,9 +100,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 def check_beta(beta: Any, n: int) -> np.ndarray:
     """Dual variables to start from: one finite float64 a sample, copied."""
-    beta = _check_vector(beta, n, "start").astype(np.float64)
-    _check_finite(beta, "start")
-    return beta
+    return _check_numbers(beta, n, "start", "start must be a Result, a Point or numbers")
 
 
 def _canonical(X: sp.csr_array) -> sp.csr_array:
@@ -118,8 +110,28 @@ def _canonical(X: sp.csr_array) -> sp.csr_array:
     return X
 
 
+def _as_array(values: Any, expected: str) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidInputError(f"{expected}; {_lower_first(str(error))}.") from error
+
+
+def _check_numbers(values: Any, n: int, name: str, expected: str) -> np.ndarray:
+    """A new vector of finite float64."""
+    values = _check_vector(values, n, name)
+    if values.dtype.kind not in "biufO":
+        raise InvalidInputError(f"{expected}; got the type {values.dtype}.")
+    try:
+        values = values.astype(np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidInputError(f"{expected}; {_lower_first(str(error))}.") from error
+    _check_finite(values, name)
+    return values
+
+
 def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
-    values = np.asarray(values)
+    values = _as_array(values, f"{name} must be a vector with one entry a sample")
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -130,7 +142,9 @@ def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
 
 
 def _check_finite(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
-    if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():  # the sum needs no temporary
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)  # needs no temporary, and may overflow where all entries are finite
+    if np.isfinite(total) or np.isfinite(values).all():
         return
     first = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
     if sparse is not None:

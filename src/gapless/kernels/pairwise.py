@@ -21,6 +21,7 @@ _CLOSE = 1e-4
 # With fewer rows than this on one side, centring costs more than the matrix product saves.
 _FEW_ROWS = 4
 _STRIP = 2**17  # entries worked on at a time, so that the passes over them stay in the cache
+_DENSE_LEFT = 2**20  # entries of a sparse block that may be made dense
 _GATHER = 2**20  # entries of row differences held at a time
 
 
@@ -38,6 +39,9 @@ def inner_products(X: Matrix, Z: Matrix) -> np.ndarray:
     """⟨xᵢ, zⱼ⟩ for all pairs; exactly symmetric when Z is X."""
     left = as_float64(X)
     right = left if Z is X else as_float64(Z)
+    if sp.issparse(left) and sp.issparse(right) and right is not left and left.shape[0] * left.shape[1] <= _DENSE_LEFT:
+        # A few rows as a dense block: no transpose of Z is formed, and its rows are read in order.
+        return np.ascontiguousarray((right @ left.toarray().T).T)
     return np.ascontiguousarray(safe_sparse_dot(left, right.T, dense_output=True))
 
 

@@ -39,6 +39,6 @@ def as_loss(loss: str | Loss) -> Loss:
     """
     if isinstance(loss, Loss):
         return loss
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise InvalidInputError(f"loss must be a Loss or one of {', '.join(sorted(LOSSES))}; got {loss!r}.")
     return LOSSES[loss]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -76,6 +77,10 @@ class Loss(ABC):
         """The f at which the derivative of ℓ(yᵢ, ·) jumps by one; a loss that has any is linear between them."""
         return []
 
+    def knots(self, y: np.ndarray) -> list[np.ndarray]:
+        """The f at which a continuous derivative of ℓ(yᵢ, ·) changes its course; a loss that has any is quadratic between them."""
+        return []
+
     def margin(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """How far inside its constraint a sample is; the slack is what a negative distance from it costs (see ``slack``)."""
         return y * f
@@ -87,7 +92,8 @@ class Loss(ABC):
     def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray, pull: float = 0.0) -> tuple[float, float]:
         """The interval of b that minimises Σ cᵢ ℓ(yᵢ, fᵢ + b) + pull · b, all costs finite.
 
-        With kinks it is a weighted quantile of their distances from f, exactly; otherwise the root of a monotone function, to rounding.
+        With kinks it is a weighted quantile of their distances from f, exactly; otherwise the root of a monotone function, to rounding,
+        or the two knots between which that function is zero.
         """
         kinks = self.kinks(y)
         if kinks:
@@ -107,7 +113,16 @@ class Loss(ABC):
             b = low if slope(low) == 0 else high
         else:
             b = float(brentq(slope, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
+        around = np.unique(np.concatenate([knot - f for knot in self.knots(y)])) if self.knots(y) else np.empty(0)
+        place = int(np.searchsorted(around, b))
+        for left, right in pairwise(around[max(0, place - 2) : place + 2].tolist()):
+            inside = (0.75 * left + 0.25 * right, 0.25 * left + 0.75 * right)
+            if all(abs(slope(t)) <= self._slope_rounding(y, f + t, cost) for t in inside):
+                return left, right
         return b, b
+
+    def _slope_rounding(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
+        return 4 * len(y) * float(np.finfo(float).eps) * float(cost @ np.abs(self.derivative(y, f)))
 
 
 def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import expit, xlog1py, xlogy
 
 from gapless.losses.base import DualEntropy, Loss
 
@@ -34,7 +34,7 @@ class Logistic(Loss):
         a = -y * v
         inside = (a >= 0.0) & (a <= 1.0)
         a = np.where(inside, a, 0.0)
-        return np.where(inside, xlogy(a, a) + xlogy(1.0 - a, 1.0 - a), np.inf)
+        return np.where(inside, xlogy(a, a) + xlog1py(1.0 - a, -a), np.inf)
 
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualEntropy:
         return DualEntropy(y.copy(), cost.copy(), np.minimum(y * cost, 0.0), np.maximum(y * cost, 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -75,6 +76,9 @@ class SquaredHinge(Loss):
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualBox:
         return _margin_box(y, cost, np.full_like(cost, np.inf), _ridge(0.5, cost))
 
+    def knots(self, y: np.ndarray) -> list[np.ndarray]:
+        return [y]
+
 
 @dataclass(frozen=True)
 class SmoothedHinge(Loss):
@@ -91,8 +95,8 @@ class SmoothedHinge(Loss):
     task: ClassVar[str] = "classification"
 
     def __post_init__(self) -> None:
-        if not 0 < self.smoothing < np.inf:
-            raise InvalidInputError(f"smoothing must be a positive number; got {self.smoothing}.")
+        if not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
+            raise InvalidInputError(f"smoothing must be a positive number; got {self.smoothing!r}.")
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         short = np.maximum(0.0, 1.0 - y * f)
@@ -107,3 +111,6 @@ class SmoothedHinge(Loss):
 
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualBox:
         return _margin_box(y, cost, cost, _ridge(self.smoothing, cost))
+
+    def knots(self, y: np.ndarray) -> list[np.ndarray]:
+        return [y, y * (1.0 - self.smoothing)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -18,8 +19,8 @@ class _Tube(Loss):
     task: ClassVar[str] = "regression"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < np.inf:
-            raise InvalidInputError(f"epsilon must be a number of at least 0; got {self.epsilon}.")
+        if not (isinstance(self.epsilon, Real) and 0 <= self.epsilon < np.inf):
+            raise InvalidInputError(f"epsilon must be a number of at least 0; got {self.epsilon!r}.")
 
     def _excess(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
@@ -84,3 +85,6 @@ class SquaredEpsilonInsensitive(_Tube):
 
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualBox:
         return self._box(y, cost, np.full_like(cost, np.inf), _ridge(0.5, cost))
+
+    def knots(self, y: np.ndarray) -> list[np.ndarray]:
+        return [y - self.epsilon, y + self.epsilon]

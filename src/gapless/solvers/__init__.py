@@ -39,7 +39,7 @@ def as_solver(solver: str | Solver, problem: Problem) -> Solver:
     """A solver by its name, with its default options, or the solver itself; ``"auto"`` picks one for the problem."""
     if isinstance(solver, Solver):
         return solver
-    name = choose(problem) if solver == "auto" else solver
-    if name not in SOLVERS:
+    name = choose(problem) if isinstance(solver, str) and solver == "auto" else solver
+    if not isinstance(name, str) or name not in SOLVERS:
         raise InvalidInputError(f"solver must be a Solver or one of auto, {', '.join(SOLVERS)}; got {solver!r}.")
     return SOLVERS[name]()

@@ -38,6 +38,8 @@ class State:
     limit: float = np.inf  # iterations not to go beyond; set by the loop before each step
     quantum: float = QUANTUM  # entries to touch at most, likewise
     done: bool = False
+    target: float = 0.0  # a solver that knows its own KKT violation stops a step early where it falls to this, and is ready for a check
+    ready: bool = False
 
 
 class Solver(ABC):

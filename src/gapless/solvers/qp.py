@@ -5,10 +5,13 @@ Dual: min ½βᵀ(K + diag d)β − pᵀβ + εᵀ|β| over the box, with Σβ =
 Primal: any loss whose dual is a box is the least cost of explaining the residual, p − f(x) = a⁺ − a⁻ + u + e: a⁺ at the price upper, a⁻ at
 the price −lower, u at u²/2d, and |e| ≤ ε for nothing. A price of infinity removes its variable; d = 0 removes u. The multipliers of these n
 equations are β. Kernels enter through w = Σ γᵢφ(xᵢ).
+
+Both are stated in units of β in which neither the costs nor K are extreme, since the library's tolerances are absolute in part.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,6 +27,8 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, full_gram, start_beta
 
 FORMS = ("dual", "primal")
+# As tight as Clarabel reaches on most problems: beyond what it can reach, its last iterates get worse again.
+_TOLERANCE = 1e-10
 
 
 @dataclass
@@ -71,27 +76,52 @@ class QP(Solver):
 
 
 def _call(backend: str, P: Any, q: np.ndarray, G: Any, h: Any, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> Any:
-    """The library's solution, on a thread so that Ctrl-C is heard; tolerances near rounding, where Clarabel stops by itself if it must."""
+    """The library's solution, on a thread so that Ctrl-C is heard."""
     try:
         import qpsolvers
     except ImportError as error:
         raise MissingDependencyError("solver='qp' needs qpsolvers and clarabel; install gapless[qp].") from error
-    options: dict[str, Any] = (
-        {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")} if backend == "clarabel" else {}
-    )
+    names = ("tol_gap_abs", "tol_gap_rel", "tol_feas") if backend == "clarabel" else ()
+    options: dict[str, Any] = dict.fromkeys(names, _TOLERANCE)
     sparse = [None if matrix is None else sp.csc_matrix(matrix) for matrix in (P, G, A)]
     task = qpsolvers.Problem(sparse[0], q, sparse[1], h, sparse[2], b, lb, ub)
-    return in_background(lambda: qpsolvers.solve_problem(task, solver=backend, **options))
+    with warnings.catch_warnings():
+        # An early stop is the certificate's to judge, in figures.
+        warnings.filterwarnings("ignore", message="Clarabel.rs terminated with status", category=UserWarning)
+        return in_background(lambda: qpsolvers.solve_problem(task, solver=backend, **options))
+
+
+def _unit(problem: Problem) -> float:
+    """The size of β: the largest cost or, where that is larger than needed, what makes K about one."""
+    finite = problem.cost[np.isfinite(problem.cost)]
+    curvature = float(problem.diagonal.mean())
+    sizes = [*finite[finite > 0].max(initial=0.0, keepdims=True), 1.0 / curvature if curvature > 0 else 0.0]
+    return min((size for size in sizes if 0 < size < np.inf), default=1.0)
+
+
+def _scaled(problem: Problem, unit: float) -> DualBox:
+    """The separable part of D/unit in β/unit."""
+    dual = problem.dual
+    assert isinstance(dual, DualBox)
+    epsilon = dual.epsilon
+    if problem.is_hard:  # a tube narrower by the library's error: what holds it to that error, holds the problem's own
+        epsilon = np.maximum(0.0, epsilon - 20 * _TOLERANCE * max(1.0, float(np.abs(dual.p).max())))
+    return DualBox(dual.p, epsilon, unit * dual.d, dual.lower / unit, dual.upper / unit)
+
+
+def _require_gram(n: int, copies: int) -> None:
+    """K, its sparse copies and its factors, in the size of K itself."""
+    require_memory(copies * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
 
 
 def _solve_dual(problem: Problem, backend: str) -> Point:
     n = problem.n_samples
-    require_memory(5 * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
-    dual = problem.dual
-    assert isinstance(dual, DualBox)
-    K = full_gram(problem, "qp")
-    K[np.diag_indices(n)] += dual.d
+    unit = _unit(problem)
+    dual = _scaled(problem, unit)
     split = bool(dual.epsilon.any())
+    _require_gram(n, 20 if split else 5)
+    K = unit * full_gram(problem, "qp")
+    K[np.diag_indices(n)] += dual.d
     ones = (problem.groups == np.arange(len(problem.totals))[:, None]).astype(float)
     if split:
         P = np.block([[K, -K], [-K, K]])
@@ -102,11 +132,15 @@ def _solve_dual(problem: Problem, backend: str) -> Point:
         P, q, lower, upper, A = K, -dual.p, dual.lower, dual.upper, ones
     free = problem.intercept == "free"
     solution = _call(
-        backend, P, q, None, None, A if free else None, problem.totals.copy() if free else None, lower, upper
+        backend, P, q, None, None, A if free else None, problem.totals / unit if free else None, lower, upper
     )
     if solution.x is None:
         return Point(beta=np.zeros(n))
-    return Point(beta=_snap(problem, solution.x[:n] - solution.x[n:] if split else solution.x))
+    beta = unit * (solution.x[:n] - solution.x[n:] if split else solution.x)
+    snapped = _snap(problem, beta)
+    if problem.is_linear:
+        return Point(beta=snapped, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
+    return Point(beta=snapped, expansion=beta)
 
 
 def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
@@ -115,24 +149,30 @@ def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
     beta = np.where(np.abs(beta) <= near, 0.0, beta)
     for bound in (problem.dual.lower, problem.dual.upper):
         beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+    free = (beta != 0) & (beta > problem.dual.lower) & (beta < problem.dual.upper)
+    for g, total in enumerate(problem.totals if problem.intercept == "free" else []):
+        of_group = problem.groups == g
+        movable = free & of_group
+        if movable.any():  # they take what the others moved by
+            beta[movable] -= (beta[of_group].sum() - total) / np.count_nonzero(movable)
     return beta
 
 
 def _solve_primal(problem: Problem, backend: str) -> Point:
     """Variables (w or γ, b, a⁺, a⁻, u, e), equations ⟨w, xᵢ⟩ + b + a⁺ − a⁻ + u + e = p."""
-    dual = problem.dual
-    assert isinstance(dual, DualBox)
     n = problem.n_samples
-    if problem.is_linear:
-        features, square = sp.csc_matrix(problem.X.astype(np.float64)), sp.identity(problem.n_features)
+    unit = _unit(problem)
+    dual = _scaled(problem, unit)
+    if problem.is_linear:  # in w/√unit
+        features, square = np.sqrt(unit) * sp.csc_matrix(problem.X.astype(np.float64)), sp.identity(problem.n_features)
     else:
-        require_memory(5 * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
-        K = full_gram(problem, "qp") - problem.shift
+        _require_gram(n, 5)
+        K = unit * (full_gram(problem, "qp") - problem.shift)
         features, square = sp.csc_matrix(K), sp.csc_matrix(K)
     # (columns of the equations, quadratic price, linear price, lower bound, upper bound) of each kind of variable.
     infinite = np.inf
     identity = sp.identity(n, format="csc")
-    b_square = {"free": 0.0, "regularized": 1.0 / problem.shift if problem.shift else 0.0, "none": 0.0}[
+    b_square = {"free": 0.0, "regularized": 1.0 / (unit * problem.shift) if problem.shift else 0.0, "none": 0.0}[
         problem.intercept
     ]
     m = features.shape[1]
@@ -140,7 +180,7 @@ def _solve_primal(problem: Problem, backend: str) -> Point:
     if problem.intercept != "none":
         members = (problem.groups[:, None] == np.arange(len(problem.totals))).astype(float)
         every = np.full(members.shape[1], infinite)
-        kinds.append((members, b_square * np.eye(members.shape[1]), problem.totals.copy(), -every, every))
+        kinds.append((members, b_square * np.eye(members.shape[1]), problem.totals / unit, -every, every))
     zero = sp.csc_matrix((n, n))
     absent = problem.cost <= 0  # its residual costs nothing
     for sign, price in ((1.0, dual.upper), (-1.0, -dual.lower)):
@@ -159,7 +199,7 @@ def _solve_primal(problem: Problem, backend: str) -> Point:
     if solution.x is None:
         return Point(beta=np.zeros(n))
     b = float(solution.x[m]) if problem.intercept != "none" else 0.0
-    beta = _snap(problem, -np.asarray(solution.y))
+    beta = _snap(problem, -unit * np.asarray(solution.y))
     if problem.is_linear:
-        return Point(beta=beta, w=solution.x[:m], b=b)
-    return Point(beta=beta, b=b, expansion=solution.x[:m] if problem.intercept != "regularized" else None)
+        return Point(beta=beta, w=np.sqrt(unit) * solution.x[:m], b=b)
+    return Point(beta=beta, b=b, expansion=unit * solution.x[:m] if problem.intercept != "regularized" else None)

@@ -56,8 +56,8 @@ class SGD(Solver):
     """Stochastic sub-gradient descent.
 
     ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), ``"constant"`` is ηₜ = η; t₀ counts samples and defaults to n, or where the loss is squared to n
-    times the largest curvature of one sample's loss. ``averaging``: ``"tail"`` returns the average from T₀ on, where T₀ doubles so that at least the
-    later half counts; ``"none"`` the last iterate. ``sampling``: ``"epochs"`` or ``"uniform"``.
+    times the largest curvature of one sample's loss. ``averaging``: ``"tail"`` returns the average from T₀ on, where T₀ is the last power of two of
+    epochs; ``"none"`` the last iterate. ``sampling``: ``"epochs"`` or ``"uniform"``.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
@@ -143,18 +143,13 @@ def _descend(rows, dual, piece, b_penalty, b_reach, constant, eta0, t0, v, u, q,
         t += 1.0
         scale *= 1.0 - eta
         b += eta * (b_reach * g - b_penalty * b)
-        if scale < 1e-9:  # fold the scalar into the vectors before it is lost
+        if scale < 1e-4:  # fold the scalar, and the sum so far, into the vectors before digits are lost
             for j in range(len(v)):
                 v[j] *= scale
-            if scale > 0.0:
-                sum_scale /= scale
             for j in range(n):
-                if scale == 0.0:
-                    q[j] -= sum_scale * u[j]
+                q[j] -= sum_scale * u[j]
                 u[j] *= scale
-            if scale == 0.0:
-                sum_scale = 0.0
-            scale = 1.0
+            scale, sum_scale = 1.0, 0.0
         if g != 0.0:
             change = eta * g / scale
             row_add(rows, i, change, v)

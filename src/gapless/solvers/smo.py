@@ -19,23 +19,25 @@ from numba import njit
 from gapless.certificate import Point, feasible
 from gapless.kernels import Linear, RowCache
 from gapless.losses import DualEntropy
-from gapless.losses.steps import bend, dual_step, fall_slope, pair_step, rise_slope
+from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step, rise_slope
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
 
 PAIRS = ("second_order", "maximal_violation")
 # A slope below this multiple of the rounding of f is noise: nothing is left to gain.
 _NOISE = 8 * np.finfo(float).eps
+# What a compiled loop returns in place of an index: the largest violation is noise, or it is at most the target.
+_AT_NOISE, _AT_TARGET = -1, -2
 
 
 @dataclass
 class SmoState(State):
-    """β, f = Kβ (s² included), the row cache, and whether f was just recomputed from scratch."""
+    """β, f = Kβ (s² included), the row cache, and how often f was recomputed from scratch."""
 
     beta: np.ndarray = None  # type: ignore[assignment]
     f: np.ndarray = None  # type: ignore[assignment]
     cache: RowCache = None  # type: ignore[assignment]
-    fresh: bool = True
+    refreshed: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,13 @@ class SMO(Solver):
             taken, i, j = self._advance(problem, state, budget)
             budget -= taken
             state.iterations += taken
-            state.fresh &= taken == 0
             work += 4.0 * n * max(1, taken)
-            if i < 0:  # no violation above the noise, on f as it was kept: decide on f as it is
-                state.done = state.fresh
-                state.f, state.fresh = _fresh_f(problem, state.beta), True
+            if i < 0:
+                state.ready = True
+                if i == _AT_NOISE:  # on f as it was kept; f as it is may still tell something, but not for ever
+                    state.f = _fresh_f(problem, state.beta)
+                    state.refreshed += 1
+                    state.done = state.refreshed > 3
                 break
             if taken == 0 or budget > 0:
                 misses = state.cache.misses
@@ -95,7 +99,7 @@ class SMO(Solver):
 
     def _advance(self, problem: Problem, state: SmoState, budget: int) -> tuple[int, int, int]:
         arguments = (
-            problem.dual, problem.diagonal, state.cache.rows, state.cache.slot_of, budget, _NOISE, state.beta, state.f
+            problem.dual, problem.diagonal, state.cache.rows, state.cache.slot_of, budget, state.target, state.beta, state.f
         )  # fmt: skip
         if problem.intercept == "free":
             return _move_pairs(*arguments, problem.groups, len(problem.totals), self.pairs == "second_order")
@@ -121,19 +125,19 @@ def _fresh_f(problem: Problem, beta: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, groups, n_groups, second_order):
+def _move_pairs(dual, diagonal, rows, slot_of, budget, target, beta, f, groups, n_groups, second_order):
     """Up to ``budget`` pair steps; writes beta and f. Returns (steps taken, i, j).
 
-    Stops early for a row that is not cached (i, and j once it is known, tell which) or with i = −1 where no pair violates.
+    Stops early for a row that is not cached (i, and j once it is known, tell which) or with i < 0 where no pair violates more than noise or target.
     """
     n = len(beta)
     for taken in range(budget):
         if hasattr(dual, "cost"):
-            i, low, top = _ends_by_gain(dual, diagonal, noise, beta, f)
+            i, low, top = _ends_by_gain(dual, diagonal, beta, f)
         else:
-            i, low, top = _ends_by_violation(dual, noise, beta, f, groups, n_groups)
+            i, low, top = _ends_by_violation(dual, target, beta, f, groups, n_groups)
         if i < 0 or low < 0:
-            return taken, -1, -1
+            return taken, i, -1
         if slot_of[i] < 0:
             return taken, i, -1
         row_i = rows[slot_of[i]]
@@ -146,11 +150,11 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, groups, n
                 if difference > 0.0 and k != i and groups[k] == groups[i]:
                     eta = diagonal[i] + diagonal[k] - 2.0 * row_i[k]
                     eta = max(eta, 1e-12 * (diagonal[i] + diagonal[k])) + bend_i + bend(dual, k, beta[k], False)
-                    gain = difference * difference / max(eta, 1e-300)
+                    gain = _gain(dual, k, difference, eta, beta[k], f[k] + top)
                     if gain > best:
                         best, j = gain, k
         if j == i:
-            return taken, -1, -1
+            return taken, _AT_NOISE, -1
         if slot_of[j] < 0:
             return taken, i, j
         row_j = rows[slot_of[j]]
@@ -158,17 +162,30 @@ def _move_pairs(dual, diagonal, rows, slot_of, budget, noise, beta, f, groups, n
         new_i, new_j = pair_step(dual, i, j, f[i], f[j], beta[i], beta[j], max(eta, 1e-300))
         change_i, change_j = new_i - beta[i], new_j - beta[j]
         if change_i == 0.0 and change_j == 0.0:
-            return taken, -1, -1
+            return taken, _AT_NOISE, -1
         beta[i], beta[j] = new_i, new_j
         for k in range(n):
             f[k] += change_i * row_i[k] + change_j * row_j[k]
     return budget, 0, 0
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _gain(dual, k, slope, curvature, beta, f):
+    """What a step of βₖ gains, to second order, where f is its decision value.
+
+    The slopes of the entropy are logarithms, large where there is no way to go: there the gain is at most the slope times the way to the β
+    that f calls for.
+    """
+    gain = slope * slope / max(curvature, 1e-300)
+    if hasattr(dual, "cost"):
+        gain = min(gain, abs(slope * (dual_of(dual, k, f) - beta)))
+    return gain
+
+
 @njit(cache=True, error_model="numpy")
-def _ends_by_violation(dual, noise, beta, f, groups, n_groups):
-    """(i, j, slope of i's rise): the two ends of the largest violation inside a group; i = −1 where it is noise."""
-    best_i, best_j, best_top, best_violation = -1, -1, 0.0, 0.0
+def _ends_by_violation(dual, target, beta, f, groups, n_groups):
+    """(i, j, slope of i's rise): the two ends of the largest violation inside a group; i < 0 where it is noise, or at most the target."""
+    best_i, best_j, best_top, best_violation = _AT_NOISE, -1, 0.0, 0.0
     for g in range(n_groups):
         i, j, top, bottom, size = -1, -1, -np.inf, np.inf, 0.0
         for k in range(len(beta)):
@@ -180,13 +197,15 @@ def _ends_by_violation(dual, noise, beta, f, groups, n_groups):
                 if fall < bottom:
                     j, bottom = k, fall
                 size = max(size, abs(f[k]))
-        if i >= 0 and j >= 0 and top - bottom > max(best_violation, noise * (1.0 + size)):
+        if i >= 0 and j >= 0 and top - bottom > max(best_violation, _NOISE * (1.0 + size)):
             best_i, best_j, best_top, best_violation = i, j, top, top - bottom
+    if 0.0 < best_violation <= target:
+        best_i = _AT_TARGET
     return best_i, best_j, best_top
 
 
 @njit(cache=True, error_model="numpy")
-def _ends_by_gain(dual, diagonal, noise, beta, f):
+def _ends_by_gain(dual, diagonal, beta, f):
     """The same for the entropy, whose slopes are logarithms and large where nothing is to gain: i and j gain most against a common level.
 
     The level (the intercept that the slopes suggest) is their mean, weighted by how far each can move.
@@ -205,39 +224,44 @@ def _ends_by_gain(dual, diagonal, noise, beta, f):
         size = max(size, abs(f[k]))
         if dual.cost[k] > 0.0:
             slope = rise_slope(dual, k, beta[k]) - f[k] - level
-            gain = slope * slope / (diagonal[k] + bend(dual, k, beta[k], slope > 0.0))
+            curvature = diagonal[k] + bend(dual, k, beta[k], slope > 0.0)
+            gain = _gain(dual, k, slope, curvature, beta[k], f[k] + level)
             if slope > 0.0 and gain > up:
                 i, up = k, gain
             if slope < 0.0 and gain > down:
                 j, down = k, gain
-    if i < 0 or j < 0 or up + down <= (noise * (1.0 + size)) ** 2:
-        return -1, -1, 0.0
+    if i < 0 or j < 0 or up + down <= (_NOISE * (1.0 + size)) ** 2:
+        return _AT_NOISE, -1, 0.0
     return i, j, rise_slope(dual, i, beta[i]) - f[i]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _move_single(dual, diagonal, rows, slot_of, budget, noise, beta, f, shift):
+def _move_single(dual, diagonal, rows, slot_of, budget, target, beta, f, shift):
     """Up to ``budget`` steps of the one variable that gains most; writes beta and f. Returns as ``_move_pairs``, with j = −1."""
     n = len(beta)
     for taken in range(budget):
-        i, best, size = -1, 0.0, 0.0
+        i, best, size, largest = _AT_NOISE, 0.0, 0.0, 0.0
         for k in range(n):
             size = max(size, abs(f[k]))
         for k in range(n):
             rise, fall = rise_slope(dual, k, beta[k]) - f[k], f[k] - fall_slope(dual, k, beta[k])
             violation = max(rise, fall)
-            if violation > noise * (1.0 + size):
-                gain = violation * violation / max(diagonal[k] + bend(dual, k, beta[k], rise > fall), 1e-300)
+            if violation > _NOISE * (1.0 + size):
+                largest = max(largest, violation)
+                curvature = diagonal[k] + bend(dual, k, beta[k], rise > fall)
+                gain = _gain(dual, k, violation, curvature, beta[k], f[k])
                 if gain > best:
                     i, best = k, gain
+        if i >= 0 and largest <= target:
+            i = _AT_TARGET
         if i < 0:
-            return taken, -1, -1
+            return taken, i, -1
         if slot_of[i] < 0:
             return taken, i, -1
         new = dual_step(dual, i, f[i], beta[i], diagonal[i])
         change = new - beta[i]
         if change == 0.0:
-            return taken, -1, -1
+            return taken, _AT_NOISE, -1
         beta[i] = new
         row = rows[slot_of[i]]
         for k in range(n):

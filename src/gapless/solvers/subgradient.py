@@ -83,6 +83,7 @@ class Subgradient(Solver):
             for trial in trials:
                 for _ in range(10):
                     self._iterate(problem, trial)
+                    trial.iterations += 1
             state.eta = min(trials, key=lambda trial: trial.best[0]).eta
         return state
 
@@ -144,9 +145,10 @@ def _balance(problem: Problem, f: np.ndarray, g: np.ndarray) -> None:
     if not kinks:
         return
     distance = np.min([np.abs(kink - f) for kink in kinks], axis=0)
-    excess = float(g.sum())
-    nearest = np.argpartition(distance, min(8, len(g) - 1))[:8]
-    for i in nearest[np.argsort(distance[nearest])]:
+    excess, rounding = float(g.sum()), 1e-15 * float(np.abs(g).sum())
+    for i in np.argsort(np.where(problem.cost > 0, distance, np.inf)):
+        if abs(excess) <= rounding:
+            break
         moved = min(max(g[i] - excess, problem.dual.lower[i]), problem.dual.upper[i])
         excess -= g[i] - moved
         g[i] = moved

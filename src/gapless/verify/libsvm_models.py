@@ -56,14 +56,24 @@ def parts_of_libsvm(
             model = read_libsvm_model(path)
     else:
         model = read_libsvm_model(subject)
-    needed = {"c_svc": ("C",), "nu_svc": ("nu",), "one_class": ("nu",), "epsilon_svr": ("C", "epsilon"), "nu_svr": ("C", "nu")}
+    needed = {
+        "c_svc": ("C",),
+        "nu_svc": ("nu",),
+        "one_class": ("nu",),
+        "epsilon_svr": ("C", "epsilon"),
+        "nu_svr": ("C", "nu"),
+    }
     given = {"C": C, "nu": nu, "epsilon": epsilon}
     missing = [name for name in needed[model.svm_type] if given[name] is None]
     if missing:
-        raise InvalidInputError(f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(path, X, y, {missing[0]}=…).")
+        raise InvalidInputError(
+            f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(path, X, y, {missing[0]}=…)."
+        )
     X = check_matrix(X)
     if model.vectors.shape[1] > X.shape[1]:
-        raise InvalidInputError(f"X must have at least the model's {model.vectors.shape[1]} features; got {X.shape[1]}.")
+        raise InvalidInputError(
+            f"X must have at least the model's {model.vectors.shape[1]} features; got {X.shape[1]}."
+        )
     if model.svm_type in ("c_svc", "nu_svc"):
         return _classifier_parts(model, X, np.asarray(y), C, nu)
     rows = _match(model.vectors, X, np.zeros(X.shape[0]), np.zeros(model.vectors.shape[0]))
@@ -110,7 +120,10 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
     def key(matrix: Any, row: int, group: float) -> tuple[Any, ...]:
         entries = matrix[[row]]
         entries = entries.tocoo() if sp.issparse(entries) else sp.coo_array(entries)
-        return (int(group), *((int(c), f"{v:.8g}") for c, v in sorted(zip(entries.coords[1], entries.data, strict=True)) if v != 0))
+        return (
+            int(group),
+            *((int(c), f"{v:.8g}") for c, v in sorted(zip(entries.coords[1], entries.data, strict=True)) if v != 0),
+        )
 
     places: dict[tuple[Any, ...], list[int]] = {}
     for row in range(X.shape[0]):
@@ -119,7 +132,9 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
     for row in range(vectors.shape[0]):
         found = places.get(key(vectors, row, vector_groups[row]))
         if not found:
-            raise InvalidInputError(f"support vector {row + 1} of the LIBSVM model is not a row of X (of its class): the model was trained on other data.")
+            raise InvalidInputError(
+                f"support vector {row + 1} of the LIBSVM model is not a row of X (of its class): the model was trained on other data."
+            )
         matched.append(found.pop(0) if len(found) > 1 else found[0])
     return np.array(matched, dtype=np.int64)
 
@@ -178,7 +193,13 @@ def _kernel(header: dict[str, list[str]], path: str) -> Kernel:
             return RBF(gamma=number("gamma", 1.0))
         case "polynomial":
             degree = int(number("degree", 3))
-            return Polynomial(degree=degree, gamma=number("gamma", 1.0), coef0=number("coef0", 0.0)) if degree else Constant(1.0)
+            return (
+                Polynomial(degree=degree, gamma=number("gamma", 1.0), coef0=number("coef0", 0.0))
+                if degree
+                else Constant(1.0)
+            )
         case "sigmoid":
             return Sigmoid(gamma=number("gamma", 1.0), coef0=number("coef0", 0.0))
-    raise UnsupportedError(f"{path} has the kernel {kind or 'of no name'}; certify reads linear, polynomial, rbf and sigmoid.")
+    raise UnsupportedError(
+        f"{path} has the kernel {kind or 'of no name'}; certify reads linear, polynomial, rbf and sigmoid."
+    )

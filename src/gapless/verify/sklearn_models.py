@@ -30,7 +30,9 @@ def parts_of_estimator(model: Any, X: Any, y: Any, sample_weight: Any) -> list[P
     if not hasattr(model, "intercept_"):
         raise InvalidInputError(f"certify needs a fitted model; this {name} is not fitted yet.")
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    weight = check_weights(None if sample_weight is None else np.maximum(np.asarray(sample_weight, dtype=float), 0.0), n)
+    weight = check_weights(
+        None if sample_weight is None else np.maximum(np.asarray(sample_weight, dtype=float), 0.0), n
+    )
     if y is None and name != "OneClassSVM":
         raise InvalidInputError("certify(model, X, y) needs the labels or targets that the model was trained on.")
     return _READERS[name](model, X, None if y is None else column_or_1d(y), weight)
@@ -102,7 +104,9 @@ def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) 
         beta[support] = -coefficients[:, k]
         positive = codes[member] == j
         if "nu" in model.get_params(deep=False):
-            problem = nu_forms.nu_classification(samples[member], positive, nu=model.nu, kernel=spec.kernel, sample_weight=cost[member])
+            problem = nu_forms.nu_classification(
+                samples[member], positive, nu=model.nu, kernel=spec.kernel, sample_weight=cost[member]
+            )
             rho = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
             b = -rho * float(intercepts[k])
             offsets = np.array([b - rho, b + rho])
@@ -137,7 +141,9 @@ def _linear_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) ->
     from sklearn.utils import compute_class_weight
 
     if model.penalty != "l2" or model.multi_class != "ovr":
-        raise UnsupportedError("certify reads LinearSVC with penalty='l2' and multi_class='ovr'; ours carries its own certificate_ for the others.")
+        raise UnsupportedError(
+            "certify reads LinearSVC with penalty='l2' and multi_class='ovr'; ours carries its own certificate_ for the others."
+        )
     codes = _codes(model, y)
     weight = weight * compute_class_weight(model.class_weight, classes=model.classes_, y=y)[codes]
     positives = [1] if len(model.classes_) == 2 else list(range(len(model.classes_)))

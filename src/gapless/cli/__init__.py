@@ -1,0 +1,41 @@
+"""The command line. Results go to standard output, progress and errors to standard error; errors are one sentence, never a traceback.
+
+Exit codes: 0 done, 1 the run failed, 2 the input was wrong, 130 interrupted (after the best certificates so far were shown).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import gapless
+from gapless.cli.compare import compare_file
+from gapless.cli.demo import demo
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Support vector machines with a proof of how close each model is to the optimum.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    add_completion=False,
+)
+app.command("demo")(demo)
+app.command("compare")(compare_file)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"gapless {gapless.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass

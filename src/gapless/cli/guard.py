@@ -1,0 +1,52 @@
+"""Whatever goes wrong becomes one sentence on standard error and an exit code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from gapless.cli.output import error_console
+from gapless.errors import GaplessError, Interrupted, MissingDependencyError, TooLargeError
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+def fail(message: str, code: int) -> typer.Exit:
+    """Print the sentence; the exit is for the caller to raise."""
+    error_console().print(f"gapless: {message}", markup=False)
+    return typer.Exit(code)
+
+
+def interrupted(stop: Interrupted) -> typer.Exit:
+    """What Ctrl-C leaves: the best certificate of the solve that it ended, in the problem's convention like all else that is printed."""
+    problem, proof = stop.result.problem, stop.result.certificate
+    primal, dual = problem.in_convention(proof.primal), problem.in_convention(proof.dual)
+    return fail(
+        f"interrupted during {stop.result.solver}; its best certificate so far: "
+        f"primal {primal:.10g}, dual {dual:.10g}, relative gap {proof.relative_gap:.2e}.",
+        INTERRUPTED,
+    )
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command so that no error of ours, of the file system or of Ctrl-C shows a traceback."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (MissingDependencyError, TooLargeError) as error:
+            raise fail(str(error), FAILED) from None
+        except GaplessError as error:
+            raise fail(str(error), BAD_INPUT) from None
+        except Interrupted as stop:
+            raise interrupted(stop) from None
+        except KeyboardInterrupt:
+            raise fail("interrupted.", INTERRUPTED) from None
+        except OSError as error:
+            raise fail(f"{error}.", FAILED) from None
+
+    return run

@@ -1,0 +1,73 @@
+"""From the words on the command line to losses, kernels and labels."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
+
+from gapless.data.files import Samples
+from gapless.errors import InvalidInputError
+from gapless.kernels import RBF, Chi2, Cosine, Kernel, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from gapless.losses import LOSSES
+
+KERNELS: dict[str, type[Kernel]] = {
+    cls.__name__.lower(): cls for cls in (Linear, RBF, Polynomial, Laplacian, Matern, Cosine, Chi2, Sigmoid)
+}
+
+
+def choose_loss(task: str | None, loss: str | None) -> str:
+    """The loss's name, which agrees with the task or follows from it."""
+    if task not in (None, "classification", "regression"):
+        raise InvalidInputError(f"--task must be classification or regression; got {task!r}.")
+    if loss is None:
+        return "epsilon_insensitive" if task == "regression" else "hinge"
+    if loss not in LOSSES:
+        raise InvalidInputError(f"--loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
+    if task is not None and LOSSES[loss].task != task:
+        raise InvalidInputError(f"--loss {loss} is for {LOSSES[loss].task}; --task says {task}.")
+    return loss
+
+
+def choose_kernel(name: str, **parameters: float | None) -> Kernel:
+    """The kernel with those parameters that were given; one that it does not have is refused."""
+    if name not in KERNELS:
+        raise InvalidInputError(f"--kernel must be one of {', '.join(KERNELS)}; got {name!r}.")
+    given = {key: value for key, value in parameters.items() if value is not None}
+    accepted = inspect.signature(KERNELS[name]).parameters
+    for key in given:
+        if key not in accepted:
+            raise InvalidInputError(f"--{key} is no parameter of the kernel {name}.")
+    return KERNELS[name](**given)
+
+
+def two_classes(samples: Samples, positive: str | None) -> np.ndarray:
+    """The labels as they are where there are two, or +1 for the ``positive`` one and −1 for all others."""
+    classes = np.unique(samples.y)
+    shown = ", ".join(str(label) for label in classes[:10]) + (", …" if len(classes) > 10 else "")
+    if positive is None:
+        if len(classes) > 2:
+            raise InvalidInputError(
+                f"two classes are needed, but the file has {len(classes)}: {shown}; "
+                "--positive LABEL sets one against the rest, --task regression takes the labels as numbers."
+            )
+        return samples.y
+    matches = [label for label in classes if str(label) == positive or _same_number(label, positive)]
+    if not matches:
+        raise InvalidInputError(f"--positive must be a label of the file ({shown}); got {positive!r}.")
+    return np.where(samples.y == matches[0], 1, -1)
+
+
+def scaled(X: Any) -> Any:
+    """Each feature with mean 0 and variance 1; of a sparse matrix the variance only, so that zeros stay zeros."""
+    return StandardScaler(with_mean=not sp.issparse(X)).fit_transform(X)
+
+
+def _same_number(label: Any, text: str) -> bool:
+    try:
+        return float(label) == float(text)
+    except ValueError:
+        return False

@@ -1,0 +1,250 @@
+"""Several solvers on one problem, side by side: what each proves, and in what time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from gapless.errors import Interrupted, InvalidInputError, MissingDependencyError, TooLargeError, UnsupportedError
+from gapless.problem import Problem
+from gapless.result import Result, Status
+from gapless.solve import solve
+from gapless.solvers import SOLVERS, Solver, as_solver
+from gapless.trace import Progress
+
+if TYPE_CHECKING:
+    from gapless.plot import ConvergenceDisplay, GapDisplay
+
+ProgressCallback = Callable[[str, Progress], bool | None]
+_REFUSALS = (UnsupportedError, TooLargeError, MissingDependencyError)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. ``primal`` and ``dual`` are in the problem's convention; ``score`` is the accuracy, or R² of a regression."""
+
+    solver: str
+    iterations: float
+    unit: str
+    seconds: float
+    primal: float
+    dual: float
+    relative_gap: float
+    score: float
+    status: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name, for JSON: None stands for a value that is infinite or undefined."""
+        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(self).items()}
+
+    def cells(self) -> tuple[str, ...]:
+        """The line as it is printed; see :data:`COLUMNS`."""
+        count = f"{self.iterations:,.0f}"
+        if self.unit != "epochs":
+            count += f" {self.unit.removesuffix('s') if count == '1' else self.unit}"
+        return (
+            self.solver,
+            count,
+            f"{self.seconds:.3f}",
+            f"{self.primal:#.7g}",
+            f"{self.dual:#.7g}",
+            f"{self.relative_gap:.1e}",
+            f"{self.score:.4f}",
+        )
+
+
+COLUMNS = ("solver", "epochs", "seconds", "primal", "dual", "relative gap", "accuracy")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What each solver reached on one problem. ``refused`` holds, by name, the sentence of each solver that does not cover it."""
+
+    problem: Problem
+    results: Mapping[str, Result]
+    refused: Mapping[str, str]
+    tol: float
+    test: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    def rows(self) -> list[Row]:
+        """One :class:`Row` for each result, in the order in which they ran."""
+        return [as_row(name, result, self.test) for name, result in self.results.items()]
+
+    def columns(self) -> tuple[str, ...]:
+        """The table's head; the last column is the accuracy, or R² of a regression."""
+        return COLUMNS if self.problem.classes is not None else (*COLUMNS[:-1], "R²")
+
+    def table(self) -> str:
+        """The rows as aligned text, then one line for each solver that refused."""
+        lines = [self.columns(), *(row.cells() for row in self.rows())]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(COLUMNS))]
+        text = [
+            "  ".join(
+                cell.ljust(width) if j == 0 else cell.rjust(width)
+                for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        ]
+        return "\n".join(
+            [*(line.rstrip() for line in text), *(f"{name}: {reason}" for name, reason in self.refused.items())]
+        )
+
+    def disagreement(self) -> float:
+        """The largest relative difference between the objective values, primal or dual, of the solvers that converged; NaN for fewer than two.
+
+        Each of them lies within its own gap of the optimum, so this is at most the tolerance, or a certificate is wrong.
+        """
+        proofs = [r.certificate for r in self.results.values() if r.status is Status.CONVERGED]
+        if len(proofs) < 2:
+            return math.nan
+        values = np.array([(proof.primal, proof.dual) for proof in proofs])
+        return float(np.ptp(values, axis=0).max() / max(np.abs(values).max(), np.finfo(float).tiny))
+
+    def plot(
+        self, kind: Literal["convergence", "gap"] = "convergence", ax: Any = None
+    ) -> ConvergenceDisplay | GapDisplay:
+        """Draw both bounds of every solver (``"convergence"``) or their relative gap (``"gap"``)."""
+        from gapless.plot import ConvergenceDisplay, GapDisplay
+
+        if kind == "convergence":
+            scale: Literal["linear", "symlog"] = "linear" if len(self.results) == 1 else "symlog"
+            return ConvergenceDisplay.from_results(self.results).plot(ax, scale=scale)
+        if kind == "gap":
+            return GapDisplay.from_results(self.results, tol=self.tol).plot(ax)
+        raise InvalidInputError(f"kind must be 'convergence' or 'gap'; got {kind!r}.")
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+class ComparisonInterrupted(Interrupted):
+    """Ctrl-C during a comparison: ``comparison`` holds what was finished, and the interrupted solve as far as it came (``result``)."""
+
+    def __init__(self, result: Result, comparison: Comparison) -> None:
+        super().__init__(result)
+        self.comparison = comparison
+
+
+def compare(
+    problem: Problem,
+    solvers: Iterable[str | Solver] | None = None,
+    *,
+    tol: float = 1e-6,
+    test: tuple[Any, Any] | None = None,
+    progress: ProgressCallback | None = None,
+    **options: Any,
+) -> Comparison:
+    """Solve one problem by several solvers, given by name or with their options; None is all of them.
+
+    A solver that does not cover the problem is listed with its reason and does not stop the others. Compilation is not part of the seconds:
+    see :func:`warm_up`. ``test`` is a held-out (X, y) for the accuracy, which is that of the training samples otherwise. ``progress`` is called
+    with the solver's label and a :class:`~gapless.trace.Progress` after each check; returning True ends that solve. All other ``options`` are
+    those of :func:`~gapless.solve.solve`.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1])
+    >>> comparison = gl.compare(problem, ["smo", "sdca", gl.solvers.QP(form="primal")])
+    >>> list(comparison.results), comparison.disagreement() < 1e-6
+    (['smo', "qp (form='primal')"], True)
+    >>> comparison.refused["sdca"]
+    "sdca moves dual variables one by one or all at once inside a box, but a free intercept couples them by Σβ = 0; use ..."
+    """
+    results: dict[str, Result] = {}
+    refused: dict[str, str] = {}
+    comparison = Comparison(problem, MappingProxyType(results), MappingProxyType(refused), tol, test)
+    for label, solver in _labelled(problem, list(SOLVERS) if solvers is None else list(solvers)).items():
+        callback = None if progress is None else _bind(progress, label)
+        try:
+            reason = solver.unsupported(problem)
+            if reason is not None:
+                raise UnsupportedError(reason)
+            warm_up(problem, solver)
+            results[label] = solve(problem, solver, tol=tol, callback=callback, **options)
+        except _REFUSALS as refusal:
+            refused[label] = str(refusal)
+        except Interrupted as stop:
+            results[label] = stop.result
+            raise ComparisonInterrupted(stop.result, comparison) from None
+    return comparison
+
+
+def warm_up(problem: Problem, solver: Solver) -> None:
+    """Solve four samples of the problem for two iterations, with its storage, loss and kernel: afterwards everything is compiled and imported."""
+    y = problem.y
+    if problem.classes is not None:
+        few = np.sort(np.concatenate([np.flatnonzero(y == sign)[:2] for sign in (-1.0, 1.0)]))
+    else:
+        few = np.arange(min(4, problem.n_samples))
+    tiny = Problem(
+        problem.X[few],
+        y[few],
+        loss=problem.loss,
+        kernel=problem.kernel,
+        C=problem.unit_cost,
+        intercept=problem.intercept,
+        intercept_scale=problem.intercept_scale,
+    )
+    solve(tiny, solver, tol=0.0, max_iter=2)
+
+
+def as_row(name: str, result: Result, test: tuple[Any, Any] | None = None) -> Row:
+    """A result as a line of the table, scored on ``test`` or else on its own samples."""
+    problem, proof = result.problem, result.certificate
+    return Row(
+        solver=name,
+        iterations=result.iterations,
+        unit=result.trace.unit,
+        seconds=result.seconds,
+        primal=problem.in_convention(proof.primal),
+        dual=problem.in_convention(proof.dual),
+        relative_gap=proof.relative_gap,
+        score=score(result, test),
+        status=result.status.name,
+    )
+
+
+def score(result: Result, test: tuple[Any, Any] | None = None) -> float:
+    """The share of right labels, or R² of a regression, on ``test`` or else on the training samples."""
+    problem = result.problem
+    if problem.classes is not None:
+        own = problem.classes[(problem.y > 0).astype(int)]
+        X, y = (problem.X, own) if test is None else test
+        return float(np.mean(result.predict(X) == np.asarray(y)))
+    X, y = (problem.X, problem.y) if test is None else test
+    y = np.asarray(y, dtype=np.float64)
+    spread = float(((y - y.mean()) ** 2).sum())
+    return 1.0 - float(((y - result.predict(X)) ** 2).sum()) / spread if spread > 0 else math.nan
+
+
+def _labelled(problem: Problem, solvers: list[str | Solver]) -> dict[str, Solver]:
+    labelled: dict[str, Solver] = {}
+    for given in solvers:
+        solver = as_solver(given, problem)
+        label = _label(solver)
+        if label in labelled:
+            raise InvalidInputError(f"solvers must differ; {label} is given twice.")
+        labelled[label] = solver
+    if not labelled:
+        raise InvalidInputError("solvers must name at least one solver; got none.")
+    return labelled
+
+
+def _label(solver: Solver) -> str:
+    """The name, with the options that are not the default: ``qp (form='primal')``."""
+    if not is_dataclass(solver):
+        return solver.name
+    changed = [
+        f"{f.name}={getattr(solver, f.name)!r}"
+        for f in fields(solver)
+        if f.default is not MISSING and getattr(solver, f.name) != f.default
+    ]
+    return f"{solver.name} ({', '.join(changed)})" if changed else solver.name
+
+
+def _bind(progress: ProgressCallback, label: str) -> Callable[[Progress], bool | None]:
+    return lambda state: progress(label, state)

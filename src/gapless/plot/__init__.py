@@ -1,0 +1,7 @@
+"""Displays in scikit-learn's style: ``from_…`` computes or takes the data, ``plot(ax=None)`` draws it; needs the extra ``plot``."""
+
+from gapless.plot.convergence import ConvergenceDisplay
+from gapless.plot.decision import DecisionDisplay
+from gapless.plot.gap import GapDisplay
+
+__all__ = ["ConvergenceDisplay", "DecisionDisplay", "GapDisplay"]

@@ -1,0 +1,153 @@
+"""Primal values falling from above and dual values rising from below, until they meet at one number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from gapless.errors import InvalidInputError
+from gapless.plot.curves import Curve, Results, XAxis, no_minor, read_curves, scale_x
+from gapless.plot.style import MUTED, axes, legend_outside, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Side = Literal["primal", "dual", "both"]
+Scale = Literal["linear", "symlog"]
+_SYMLOG_THRESHOLD = 1e-6
+_STROKES: dict[str, Literal["-", "--"]] = {"primal": "-", "dual": "--"}
+
+
+@dataclass
+class ConvergenceDisplay:
+    r"""The best primal value :math:`P` (solid, falling) and the best dual value :math:`D` (dashed, rising) of each result.
+
+    Weak duality, :math:`D ≤ P^* ≤ P`, holds at every x between any two curves of one problem; all meet at :math:`P^*`. Values are in the
+    regularisation convention of the problem. Of one result alone the gap between its curves is shaded.
+
+    ``plot(scale="linear")`` shows objective values, cut where the first iterations would dwarf the rest; ``"symlog"`` shows the relative
+    distance to the best bound on a logarithmic axis on either side of it.
+
+    >>> import gapless as gl
+    >>> from gapless.plot import ConvergenceDisplay
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], intercept="regularized")
+    >>> display = ConvergenceDisplay.from_results([gl.solve(problem, "sdca"), gl.solve(problem, "subgradient", max_iter=50)])
+    >>> [curve.label for curve in display.curves], display.xlabel
+    (['sdca', 'subgradient'], 'epochs')
+    """
+
+    curves: list[Curve]
+    xlabel: str
+    sides: Mapping[str, Side] = field(default_factory=dict)
+    ax_: Axes = field(default=None, init=False, repr=False)  # type: ignore[assignment]
+    figure_: Figure = field(default=None, init=False, repr=False)  # type: ignore[assignment]
+
+    @classmethod
+    def from_results(cls, results: Results, *, x: XAxis | None = None, sides: Mapping[str, Side] | None = None) -> Self:
+        """Take the histories of one result, a list of them, or several by name; draw with :meth:`plot`.
+
+        ``sides`` says by label whether to draw the ``"primal"``, the ``"dual"`` or ``"both"``, which is the default.
+        """
+        curves, xlabel = read_curves(results, x)
+        if not np.isfinite([curve.primal[-1] for curve in curves]).any():
+            raise InvalidInputError("results must have a finite primal value to draw; none of them has.")
+        unknown = set(sides or {}) - {curve.label for curve in curves}
+        if unknown:
+            raise InvalidInputError(f"sides names {', '.join(sorted(unknown))}, which is not among the results.")
+        return cls(curves, xlabel, dict(sides or {}))
+
+    @property
+    def optimum(self) -> float:
+        """The best value known for the optimum: the smallest primal value, which the largest dual value bounds from below."""
+        return min(float(curve.primal.min()) for curve in self.curves)
+
+    def plot(
+        self, ax: Axes | None = None, *, scale: Scale = "linear", legend: bool = True, title: str | None = None
+    ) -> Self:
+        """Draw on ``ax``, or on a new figure."""
+        if scale not in ("linear", "symlog"):
+            raise InvalidInputError(f"scale must be 'linear' or 'symlog'; got {scale!r}.")
+        with style():
+            self.ax_ = ax = axes(ax)
+            self.figure_ = ax.figure  # type: ignore[assignment]
+            optimum = self.optimum
+            ax.axhline(optimum if scale == "linear" else 0.0, color=MUTED, linewidth=0.9, zorder=1)
+            drawn = {"primal": False, "dual": False}
+            for curve in self.curves:
+                side = self.sides.get(curve.label, "both")
+                for name in drawn:
+                    if side in (name, "both"):
+                        drawn[name] = True
+                        self._line(ax, curve, name, scale)
+            if len(self.curves) == 1 and all(drawn.values()):
+                curve = self.curves[0]
+                shown = np.isfinite(curve.primal) & np.isfinite(curve.dual)
+                low, high = (_position(values[shown], optimum, scale) for values in (curve.dual, curve.primal))
+                ax.fill_between(curve.x[shown], low, high, step="post", color=curve.color, alpha=0.12, linewidth=0)
+            scale_x(ax, self.curves, self.xlabel)
+            if scale == "symlog":
+                _symlog_y(ax)
+            else:
+                ax.set_ylabel("objective")
+                ax.set_ylim(*self._window(optimum))
+            ax.set_title(f"Primal and dual meet at {optimum:.7g}" if title is None else title)
+            if legend:
+                legend_outside(ax, self.handles())
+        return self
+
+    def _line(self, ax: Axes, curve: Curve, side: str, scale: Scale) -> None:
+        values = curve.primal if side == "primal" else curve.dual
+        shown = np.isfinite(values)
+        y = _position(values[shown], self.optimum, scale)
+        label = f"{curve.label}, {side}"
+        ax.plot(curve.x[shown], y, color=curve.color, linestyle=_STROKES[side], drawstyle="steps-post", label=label)
+        ax.plot(curve.x[shown][-1:], y[-1:], "o", color=curve.color, markersize=4)
+
+    def _window(self, optimum: float) -> tuple[float, float]:
+        """Twice the optimum to either side at most, and no more than the curves fill: the first values may dwarf the rest."""
+        reach = 1.1 * abs(optimum) or 1.0
+        ends = [optimum]
+        for curve in self.curves:
+            side = self.sides.get(curve.label, "both")
+            ends += [] if side == "dual" else [float(curve.primal[0])]
+            ends += [] if side == "primal" else [float(curve.dual[0])]
+        low, high = max(min(ends), optimum - reach), min(max(ends), optimum + reach)
+        margin = 0.06 * ((high - low) or 1.0)
+        return low - margin, high + margin
+
+    def handles(self) -> list[Any]:
+        """Legend entries: a colour for each result, then what solid and dashed mean."""
+        from matplotlib.lines import Line2D
+
+        kinds = {"primal": "primal: an upper bound", "dual": "dual: a lower bound"}
+        used = {side for curve in self.curves for side in _sides(self.sides.get(curve.label, "both"))}
+        return [
+            *(Line2D([], [], color=curve.color, label=curve.label) for curve in self.curves),
+            *(
+                Line2D([], [], color="black", linestyle=_STROKES[side], label=kinds[side])
+                for side in kinds
+                if side in used
+            ),
+        ]
+
+
+def _sides(side: Side) -> tuple[str, ...]:
+    return ("primal", "dual") if side == "both" else (side,)
+
+
+def _position(values: np.ndarray, optimum: float, scale: Scale) -> np.ndarray:
+    return values if scale == "linear" else (values - optimum) / (abs(optimum) or 1.0)
+
+
+def _symlog_y(ax: Axes) -> None:
+    ax.set_yscale("symlog", linthresh=_SYMLOG_THRESHOLD, linscale=0.6)
+    powers = [10.0**k for k in (-6, -4, -2, 0)]
+    ax.set_yticks([-power for power in reversed(powers)] + [0.0, *powers])
+    ax.set_yticklabels(["−100 %", "−1 %", "−0.01 %", "−0.0001 %", "optimum", "+0.0001 %", "+0.01 %", "+1 %", "+100 %"])
+    ax.set_ylim(-3.0, 30.0)
+    ax.set_ylabel("distance from the optimum")
+    ax.yaxis.set_minor_locator(no_minor())

@@ -1,0 +1,67 @@
+"""The duality gap on a log axis: a straight fall is linear convergence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from gapless.plot.curves import Curve, Results, XAxis, read_curves, scale_x
+from gapless.plot.style import MUTED, axes, legend_outside, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FLOOR = 1e-16  # below the rounding of P − D, where a log axis would go to −∞
+
+
+@dataclass
+class GapDisplay:
+    r"""The relative duality gap :math:`(P - D)/|P|` of the best bounds so far, against iterations or seconds.
+
+    ``tol`` draws the bound that was asked for.
+
+    >>> import gapless as gl
+    >>> from gapless.plot import GapDisplay
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], intercept="regularized")
+    >>> display = GapDisplay.from_results(gl.solve(problem, "sdca"), tol=1e-6)
+    >>> display.curves[0].label
+    'sdca'
+    """
+
+    curves: list[Curve]
+    xlabel: str
+    tol: float | None = None
+    ax_: Axes = field(default=None, init=False, repr=False)  # type: ignore[assignment]
+    figure_: Figure = field(default=None, init=False, repr=False)  # type: ignore[assignment]
+
+    @classmethod
+    def from_results(cls, results: Results, *, x: XAxis | None = None, tol: float | None = None) -> Self:
+        """Take the histories of one result, a list of them, or several by name; draw with :meth:`plot`."""
+        curves, xlabel = read_curves(results, x)
+        return cls(curves, xlabel, tol)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, title: str | None = None) -> Self:
+        """Draw on ``ax``, or on a new figure."""
+        with style():
+            self.ax_ = ax = axes(ax)
+            self.figure_ = ax.figure  # type: ignore[assignment]
+            handles: list[Any] = []
+            for curve in self.curves:
+                shown = np.isfinite(curve.gap)
+                gap = np.maximum(curve.gap[shown], _FLOOR)
+                handles += ax.plot(curve.x[shown], gap, color=curve.color, drawstyle="steps-post", label=curve.label)
+                ax.plot(curve.x[shown][-1:], gap[-1:], "o", color=curve.color, markersize=5)
+            if self.tol is not None and self.tol > 0:
+                handles.append(
+                    ax.axhline(self.tol, color=MUTED, linestyle=":", linewidth=1.2, label=f"asked for: {self.tol:g}")
+                )
+            ax.set_yscale("log")
+            ax.set_ylabel("relative duality gap (P − D) / |P|")
+            scale_x(ax, self.curves, self.xlabel)
+            ax.set_title("How far from the optimum, at most" if title is None else title)
+            if legend:
+                legend_outside(ax, handles)
+        return self

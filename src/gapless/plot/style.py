@@ -1,0 +1,105 @@
+"""What all figures share: one colour a solver, fonts, and Matplotlib only when a figure is drawn."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gapless.errors import MissingDependencyError
+from gapless.solvers import SOLVERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by colour-blind readers too; their yellow, faint on white, gives way to wine and olive, and two of Tol's follow.
+PALETTE = (
+    "#D55E00", "#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#882255", "#8A7B00", "#000000", "#44AA99", "#661100"
+)  # fmt: skip
+NEGATIVE, POSITIVE = "#0072B2", "#D55E00"
+MUTED = "#6B6B6B"
+
+_RC = {
+    "font.size": 10.5,
+    "axes.titlesize": 11.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.8,
+    "figure.dpi": 100,
+    "savefig.dpi": 150,
+    "savefig.bbox": "tight",
+}
+
+
+def matplotlib() -> ModuleType:
+    """Matplotlib, or an error that names the extra."""
+    try:
+        import matplotlib
+        import matplotlib.figure
+    except ImportError as error:
+        raise MissingDependencyError("Figures need Matplotlib; install gapless[plot].") from error
+    return matplotlib
+
+
+def style() -> AbstractContextManager[None]:
+    """The fonts and lines of all figures, for a ``with`` block."""
+    return matplotlib().rc_context(_RC)
+
+
+def new_figure(n_rows: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, np.ndarray]:
+    """A figure for a file, with its axes as a matrix; unlike pyplot's it opens no window and needs no closing."""
+    with style():
+        figure = matplotlib().figure.Figure(figsize=size, layout="constrained")
+        return figure, figure.subplots(n_rows, n_columns, squeeze=False)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write a figure as PNG, and make its folder where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with style():
+        figure.savefig(path)
+    return path
+
+
+def solver_color(solver: str, variant: int = 0) -> str:
+    """The colour of a solver, the same in every figure, by its place in :data:`gapless.solvers.SOLVERS`; its variants are paler.
+
+    >>> solver_color("sdca"), solver_color("sdca", variant=1)
+    ('#0072B2', '#7fb8d8')
+    """
+    names = list(SOLVERS)
+    position = names.index(solver) if solver in names else len(names)
+    color = PALETTE[position % len(PALETTE)]
+    if variant == 0:
+        return color
+    keep = 0.5**variant
+    channels = (int(color[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{int(255 - keep * (255 - channel)):02x}" for channel in channels)
+
+
+def axes(ax: Axes | None, size: tuple[float, float] = (7.2, 4.4)) -> Axes:
+    """The given axes, or those of a new figure that ``pyplot.show()`` shows."""
+    if ax is not None:
+        return ax
+    matplotlib()
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def legend_outside(ax: Axes, handles: list[Any] | None = None) -> None:
+    """A legend right of the axes, never over the data."""
+    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)

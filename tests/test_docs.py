@@ -1,0 +1,165 @@
+"""The documentation cannot rot: what its pages name exists, its links lead somewhere, and its examples run.
+
+The ``>>>`` code on the pages is run by pytest itself (``--doctest-glob="*.md"``).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import gapless as gl
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+CODE_LINK = re.compile(r"\[`([\w.]+)`\]\(\.\./((?:src/gapless|tests)/[\w/]+\.py)\)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def sections(page: Path) -> dict[str, list[list[str]]]:
+    """The cells of each table row, heads left out, by the heading above it."""
+    found: dict[str, list[list[str]]] = {}
+    heading, place = "", 0
+    for line in page.read_text(encoding="utf-8").splitlines():
+        place = place + 1 if line.startswith("|") else 0  # the first line of a table is its head, the second a rule
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif place > 2:
+            found.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+@cache
+def functions(path: Path) -> set[str]:
+    return {
+        node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
+    }
+
+
+def has(owner: object, name: str) -> bool:
+    """Whether a module or class has an attribute; a dataclass field without a default counts."""
+    return hasattr(owner, name) or name in inspect.get_annotations(owner)  # type: ignore[arg-type]
+
+
+def assert_exists(name: str, file: str) -> None:
+    path = ROOT / file
+    assert path.is_file(), f"{file} does not exist"
+    if file.startswith("tests/"):
+        assert name in functions(path), f"{file} has no test {name}"
+        return
+    owner: object = importlib.import_module(file.removeprefix("src/").removesuffix(".py").replace("/", "."))
+    for part in name.split("."):
+        assert has(owner, part), f"{file} has no {name}"
+        owner = getattr(owner, part, None)
+
+
+def textbook_rows() -> list[tuple[str, list[str]]]:
+    return [(heading, row) for heading, rows in sections(DOCS / "textbook.md").items() for row in rows]
+
+
+def test_the_textbook_page_has_all_its_sections():
+    counts = {heading[0]: len(rows) for heading, rows in sections(DOCS / "textbook.md").items()}
+    assert counts == {"1": 12, "2": 10, "3": 8, "4": 7, "5": 13, "6": 2, "7": 4}
+
+
+@pytest.mark.parametrize(("heading", "row"), textbook_rows(), ids=lambda value: value[0][:40] if value else "")
+def test_every_row_of_the_textbook_page_names_what_exists(heading, row):
+    if heading[0] in "12345":
+        _, module, test = row
+        assert all(file.startswith("src/") for _, file in CODE_LINK.findall(module)) and CODE_LINK.findall(module)
+        assert all(file.startswith("tests/") for _, file in CODE_LINK.findall(test)) and CODE_LINK.findall(test)
+    for name, file in CODE_LINK.findall(" ".join(row)):
+        assert_exists(name, file)
+
+
+def test_a_name_that_does_not_exist_would_be_found():
+    with pytest.raises(AssertionError, match=r"solve\.py has no resolve"):
+        assert_exists("resolve", "src/gapless/solve.py")
+    with pytest.raises(AssertionError, match=r"test_docs\.py has no test test_nothing"):
+        assert_exists("test_nothing", "tests/test_docs.py")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, in GitHub's spelling."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@by_page
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if target.startswith("http"):
+            continue
+        file, _, anchor = target.partition("#")
+        destination = (page.parent / file).resolve() if file else page
+        assert destination.exists(), f"{page.name} links to {target}, which does not exist"
+        assert not anchor or anchor in anchors(destination), f"{page.name} links to {target}, which has no such heading"
+
+
+def test_the_index_names_every_page():
+    linked = set(LINK.findall((DOCS / "index.md").read_text(encoding="utf-8")))
+    assert {page.name for page in PAGES} - {"index.md"} <= linked
+
+
+def test_the_page_on_solvers_names_every_solver():
+    named = [row[0].strip("`") for row in sections(DOCS / "solvers.md")["The eight"]]
+    assert named == list(gl.solvers.SOLVERS)
+
+
+def test_the_page_on_kernels_names_every_kernel():
+    text = (DOCS / "kernels.md").read_text(encoding="utf-8")
+    for name in gl.kernels.__all__:
+        kernel = getattr(gl.kernels, name)
+        written_by_operators = ("Sum", "Product", "Scaled", "Power", "Exp", "KernelPolynomial")
+        if inspect.isclass(kernel) and issubclass(kernel, gl.kernels.Kernel) and not inspect.isabstract(kernel):
+            assert name in written_by_operators or f"`{name}(" in text, f"docs/kernels.md does not name {name}"
+
+
+def test_the_page_on_the_proof_names_every_loss():
+    losses = [row[0] for row in sections(DOCS / "proof.md")["The problem and its dual"] if len(row) == 4]
+    assert len([name for name in losses if not name.startswith("`")]) == len(gl.losses.LOSSES)
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"examples_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_example_is_run_here():
+    assert {path.stem for path in EXAMPLES} == {"no_hard_margin", "primal_meets_dual", "two_rings"}
+
+
+def test_two_rings(capsys):
+    accuracy = load(ROOT / "examples" / "two_rings.py").main()
+    assert accuracy["linear, Cartesian"] < 0.7 < 0.98 < min(accuracy["linear, polar"], accuracy["RBF kernel"])
+    assert capsys.readouterr().out.count("relative gap") == 3
+
+
+def test_primal_meets_dual(capsys):
+    results = load(ROOT / "examples" / "primal_meets_dual.py").main()
+    assert [result.solver for result in results] == list(gl.solvers.SOLVERS)
+    low = max(result.certificate.dual for result in results)
+    assert low <= min(result.certificate.primal for result in results) * (1 + 1e-12)
+    assert capsys.readouterr().out.count("<= optimum <=") == len(results) + 1
+
+
+def test_no_hard_margin(capsys):
+    apart, stray = load(ROOT / "examples" / "no_hard_margin.py").main()
+    assert apart.status is gl.Status.CONVERGED and stray.status is gl.Status.NOT_SEPARABLE
+    left, right = capsys.readouterr().out.strip().splitlines()[-2:]
+    assert left.split(" = ")[1] == right.split(" = ")[1]  # the point that both hulls share

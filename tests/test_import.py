@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gapless
+
+# Optional or slow to import: each is imported by the one function that needs it. scikit-learn itself imports the last two where it finds them.
+LAZY = ("matplotlib", "qpsolvers", "clarabel", "typer")
+HIDDEN = ("pandas", "rich")
+PACKAGES = [gapless, gapless.features, gapless.kernels, gapless.losses, gapless.solvers]
+
+
+def run(code: str, **environment: str) -> str:
+    """Standard output of a fresh interpreter that sees the same package, where warnings are errors."""
+    source = str(Path(gapless.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def public_objects() -> list:
+    return [
+        pytest.param(getattr(package, name, None), id=f"{package.__name__}.{name}")
+        for package in PACKAGES
+        for name in package.__all__
+    ]
+
+
+def test_import_leaves_optional_and_slow_packages_alone():
+    loaded = run(
+        f"import sys; sys.modules.update(dict.fromkeys({HIDDEN!r}))\n"
+        f"import gapless; print([name for name in {LAZY!r} if name in sys.modules])"
+    )
+    assert ast.literal_eval(loaded) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_public_names_exist_once_and_in_order(package):
+    names = package.__all__
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not hasattr(package, name)] == []
+
+
+@pytest.mark.parametrize("value", public_objects())
+def test_every_public_name_has_a_docstring(value):
+    if not (inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value)):
+        return  # registries and type aliases are described where they are defined
+    documented = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
+    assert documented and documented.strip()
+    if inspect.isclass(value):
+        # Dataclasses without a docstring get their signature for one.
+        assert not documented.startswith(f"{value.__name__}(")
+
+
+def test_the_version_is_a_release():
+    assert gapless.__version__.split(".")[0].isdigit()
+
+
+def test_every_module_imports_and_has_a_docstring():
+    for found in pkgutil.walk_packages(gapless.__path__, "gapless."):
+        assert importlib.import_module(found.name).__doc__, found.name
+
+
+SMALL_SOLVES = """
+import sys
+import numpy as np
+import scipy.sparse as sp
+import gapless as gl
+from numba.core.dispatcher import Dispatcher
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(12, 2))
+y = X[:, 0] > 0
+gl.solve(gl.Problem(X, y), "smo")
+gl.solve(gl.Problem(sp.csr_array(X), y, intercept="none"), "sdca")
+used = {}
+for name in [name for name in sys.modules if name.startswith("gapless.")]:
+    for each in vars(sys.modules[name]).values():
+        if isinstance(each, Dispatcher) and each.signatures:
+            hits, misses = each.stats.cache_hits, each.stats.cache_misses
+            used[f"{each.__module__}.{each.__name__}"] = (sum(hits.values()), sum(misses.values()))
+print(used)
+"""
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    """Numba's disk cache serves every loop: jitclasses, closures and functions as arguments would defeat it."""
+    first, second = (ast.literal_eval(run(SMALL_SOLVES, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(2))
+    assert sum(misses for _, misses in first.values()) > 0
+    # What only other compiled functions call is compiled into them, and asked for by nobody in the second process.
+    assert second.keys() <= first.keys()
+    assert {"gapless.solvers.smo._move_pairs", "gapless.solvers.sdca._ascend"} <= second.keys()
+    assert {name: misses for name, (_, misses) in second.items() if misses} == {}
+    assert all(hits > 0 for hits, _ in second.values())

@@ -1,0 +1,153 @@
+"""Ctrl-C during any solve: control comes back, with the best iterate and its certificate, and the solve can go on from there."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import gapless as gl
+from gapless.solvers import SOLVERS
+from tests.problems import CATALOGUE
+
+# Runs in a process of its own: says "running" once the loop runs, waits for Ctrl-C, and tells as JSON what it caught.
+SCRIPT = """
+import json, sys, time
+import numpy as np
+import gapless as gl
+
+solver, n, d, kernel, intercept, C = json.loads(sys.argv[1])
+rng = np.random.default_rng(0)
+
+def problem(n):
+    X = rng.normal(size=(n, d))
+    y = X @ rng.normal(size=d) + 3 * rng.normal(size=n) > 0
+    return gl.Problem(X, y, kernel=gl.kernels.RBF(gamma=0.1) if kernel else None, C=C or np.inf, intercept=intercept)
+
+def make():
+    return gl.solvers.QP(form="primal") if solver == "qp primal" else solver
+
+gl.solve(problem(50), make(), max_iter=2)  # compiled now, not in the middle of the measurement
+task, told = problem(n), []
+
+def tell(progress):
+    if not told:
+        print("running", flush=True)
+    told.append(progress.iterations)
+
+try:
+    result = gl.solve(task, make(), tol=0, max_iter=10**9, callback=tell)
+    print(json.dumps({"caught": None, "status": result.status.name}))
+except gl.Interrupted as interruption:
+    caught = time.monotonic()
+    result = interruption.result
+    again = gl.solve(task, "smo", start=result, max_iter=5)
+    print(json.dumps({
+        "caught": caught,
+        "message": str(interruption),
+        "status": result.status.name,
+        "primal": result.certificate.primal,
+        "dual": result.certificate.dual,
+        "again": [again.certificate.primal, again.certificate.dual],
+    }), flush=True)
+"""
+
+# (solver, n, d, kernel, intercept, C; 0 is the hard margin): large enough to last for seconds.
+CASES = {
+    "subgradient": ("subgradient", 20_000, 50, False, "free", 1.0),
+    "sgd": ("sgd", 20_000, 50, False, "free", 1.0),
+    "pegasos": ("pegasos", 20_000, 50, False, "none", 1.0),
+    "sdca": ("sdca", 20_000, 50, False, "regularized", 1.0),
+    "smo": ("smo", 20_000, 50, False, "free", 1.0),
+    "smo_kernel": ("smo", 5_000, 50, True, "free", 1.0),
+    "projected_gradient": ("projected_gradient", 20_000, 50, False, "none", 1.0),
+    "projected_gradient_kernel": ("projected_gradient", 5_000, 50, True, "none", 1.0),
+    "coordinate_ascent": ("coordinate_ascent", 5_000, 50, False, "none", 1.0),
+    "coordinate_ascent_kernel": ("coordinate_ascent", 5_000, 50, True, "none", 1.0),
+    "qp": ("qp", 1_500, 50, True, "free", 1.0),
+    "qp_primal": ("qp primal", 1_500, 50, True, "free", 1.0),
+}
+
+
+def test_every_solver_has_a_case():
+    assert {case[0].split()[0] for case in CASES.values()} == set(SOLVERS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize("case", list(CASES))
+def test_control_comes_back(case: str, capsys: pytest.CaptureFixture[str]):
+    child = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, json.dumps(CASES[case])],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout.readline() == "running\n", child.stderr.read()
+        time.sleep(0.3)  # into the midst of its work
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        told = json.loads(child.stdout.readline() or json.dumps({"caught": None, "error": child.stderr.read()}))
+    finally:
+        child.kill()
+        child.communicate()
+    assert told["caught"] is not None, told
+    latency = told["caught"] - sent
+    with capsys.disabled():
+        print(f"\n  {case}: control came back after {1000 * latency:.0f} ms")
+    assert latency < 5.0  # a hang, not a slow machine; the figure printed is the measurement
+    assert told["status"] == "INTERRUPTED"
+    assert (
+        told["message"]
+        == "Interrupted; the best iterate and its certificate are kept, and solve(start=result) goes on from it."
+    )
+    assert -math.inf < told["dual"] <= told["primal"] < math.inf
+    primal, dual = told["again"]
+    assert primal <= told["primal"] * (1 + 1e-12) and dual >= told["dual"] - 1e-12 * abs(told["dual"])
+
+
+@pytest.mark.parametrize("name", list(SOLVERS))
+def test_the_best_bounds_so_far_are_carried(name: str):
+    problem = next(
+        problem
+        for problem in (CATALOGUE[entry].problem() for entry in ("hinge_none_C_mean", "hinge_free_C"))
+        if SOLVERS[name]().unsupported(problem) is None
+    )
+    checks = []
+
+    def interrupt(progress: gl.Progress) -> None:
+        checks.append(progress.certificate)
+        if len(checks) == (4 if SOLVERS[name].unit != "calls" else 1):
+            raise KeyboardInterrupt
+
+    with pytest.raises(gl.Interrupted) as caught:
+        gl.solve(problem, name, tol=0, callback=interrupt, check_every=1)
+    result = caught.value.result
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert result.status is gl.Status.INTERRUPTED
+    assert result.certificate == checks[-1]
+    assert result.certificate.primal == result.trace.best_primal[-1]
+    again = gl.certify(problem, result)
+    assert again.primal == pytest.approx(result.certificate.primal, rel=1e-12)
+    assert again.dual == pytest.approx(result.certificate.dual, rel=1e-12)
+    further = gl.solve(problem, name, start=result, max_iter=1000)
+    assert further.certificate.gap <= result.certificate.gap
+
+
+def test_an_interruption_before_the_first_step_leaves_the_zero_point(monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SOLVERS["smo"], "init", interrupted)
+    with pytest.raises(gl.Interrupted) as caught:
+        gl.solve(CATALOGUE["rbf_free"].problem(), "smo")
+    result = caught.value.result
+    assert not result.beta.any()
+    assert result.certificate.dual == 0.0 and np.isfinite(result.certificate.primal)

@@ -1,0 +1,181 @@
+"""Solvers × problems × storages: what every solver reports is proven again, and all agree. No tolerance is chosen for a solver.
+
+Solvers come from the registry and problems from the catalogue, so that a newcomer of either kind is tested unasked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gapless as gl
+from gapless.errors import UnsupportedError
+from tests.problems import CATALOGUE, STORAGES, Entry
+
+SOLVERS = [*gl.solvers.SOLVERS, "auto"]
+# Work is bounded by iterations in the solver's own unit, never by seconds.
+BOUND = {"epochs": 500, "pairs": 20_000, "calls": 1}
+TOL = 1e-6
+# These follow gradients of the primal or plain ones of the dual, whose rates do not promise TOL within the bound; all others must reach it.
+FIRST_ORDER = {"subgradient", "sgd", "pegasos", "projected_gradient"}
+# What summing up some hundred terms in another order changes, relative to their size.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Run:
+    solver: str
+    storage: str
+    result: gl.Result
+
+    def __str__(self) -> str:
+        return f"{self.solver} on {self.storage}: {self.result.status.name}, {self.result.certificate}"
+
+
+def solver_for(name: str, problem: gl.Problem) -> gl.solvers.Solver:
+    return gl.solvers.as_solver(name, problem)
+
+
+@cache
+def runs_of(entry: Entry) -> list[Run]:
+    runs = []
+    for storage in STORAGES:
+        problem = entry.problem(storage)
+        for name in SOLVERS:
+            solver = solver_for(name, problem)
+            if solver.unsupported(problem) is None:
+                result = gl.solve(problem, name, tol=TOL, max_iter=BOUND[solver.unit])
+                runs.append(Run(name, storage, result))
+    return runs
+
+
+# The scope lets pytest run all tests of one entry before the next entry's, so that a worker solves it once.
+@pytest.fixture(scope="module", params=list(CATALOGUE), ids=str)
+def entry(request: Any) -> Entry:
+    return CATALOGUE[request.param]
+
+
+@pytest.fixture
+def runs(entry: Entry) -> list[Run]:
+    return runs_of(entry)
+
+
+def size(certificate: gl.Certificate) -> float:
+    """What rounding is relative to: the larger finite bound."""
+    finite = [abs(v) for v in (certificate.primal, certificate.dual) if math.isfinite(v)]
+    return max(finite, default=0.0)
+
+
+def rounding_of(entry: Entry, run: Run) -> float:
+    result = run.result
+    f_rounding = entry.reference(run.storage).rounding(result.w, result.expansion, result.b)
+    return max(ROUNDING * size(result.certificate), 100 * f_rounding)
+
+
+def test_the_catalogue_covers_what_it_should():
+    problems = [entry.problem() for entry in CATALOGUE.values()]
+    assert len(problems) >= 30
+    assert all(problem.n_samples <= 300 for problem in problems)
+    for is_linear in (True, False):
+        combinations = {(p.loss.name, p.intercept) for p in problems if p.is_linear == is_linear}
+        assert {loss for loss, _ in combinations} >= set(gl.losses.LOSSES) - (
+            {"smoothed_hinge"} if not is_linear else set()
+        )
+        assert {intercept for _, intercept in combinations} == {"free", "regularized", "none"}
+    assert {(p.loss.name, p.intercept) for p in problems} == {
+        (loss, intercept) for loss in gl.losses.LOSSES for intercept in ("free", "regularized", "none")
+    }
+    assert {p.convention for p in problems} == {"C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum"}
+
+
+def test_the_certificate_is_the_recomputed_one(entry: Entry, runs: list[Run]):
+    for run in runs:
+        certificate, again = run.result.certificate, gl.certify(entry.problem(run.storage), run.result)
+        rounding = rounding_of(entry, run)
+        assert again.primal == pytest.approx(certificate.primal, rel=ROUNDING, abs=rounding), run
+        assert again.dual == pytest.approx(certificate.dual, rel=ROUNDING, abs=rounding), run
+
+
+def test_the_certificate_is_the_naive_one(entry: Entry, runs: list[Run]):
+    for run in runs:
+        result, naive = run.result, entry.reference(run.storage)
+        rounding = rounding_of(entry, run)
+        primal = naive.primal(result.w, result.expansion, result.b)
+        if math.isfinite(result.certificate.primal):
+            assert primal == pytest.approx(result.certificate.primal, rel=ROUNDING, abs=rounding), run
+        if math.isfinite(result.certificate.dual):
+            assert naive.dual(result.beta) == pytest.approx(result.certificate.dual, rel=ROUNDING, abs=rounding), run
+
+
+def test_the_free_intercept_is_the_best_one(entry: Entry, runs: list[Run]):
+    for run in runs:
+        result, naive = run.result, entry.reference(run.storage)
+        if naive.intercept != "free" or not math.isfinite(result.certificate.primal):
+            continue
+        f = naive.decisions(result.w, result.expansion)
+        step = 1e-3 * (1.0 + np.abs(f).max())
+        least = naive.primal(result.w, result.expansion, result.b)
+        for other in (result.b - step, result.b + step):  # P is convex in b: neighbours decide
+            assert naive.primal(result.w, result.expansion, other) >= least - rounding_of(entry, run), run
+
+
+def test_no_dual_value_exceeds_a_primal_value(runs: list[Run]):
+    for run in runs:
+        assert run.result.certificate.gap >= -1e-10 * size(run.result.certificate), run
+
+
+def test_dual_variables_are_feasible(entry: Entry, runs: list[Run]):
+    for run in runs:
+        naive, beta = entry.reference(run.storage), run.result.beta
+        lower, upper = naive.box()
+        assert (beta >= lower).all() and (beta <= upper).all(), run
+        if naive.intercept == "free":
+            assert abs(math.fsum(beta)) <= 1e-14 * len(beta) * np.abs(beta).max(), run
+
+
+def test_all_solvers_and_storages_agree_within_their_gaps(runs: list[Run]):
+    for group in ([r for r in runs if r.storage != "float32"], [r for r in runs if r.storage == "float32"]):
+        bounded = [run for run in group if math.isfinite(run.result.certificate.gap)]
+        for a in bounded:
+            for b in bounded:
+                p, q = a.result.certificate, b.result.certificate
+                rounding = 1e-10 * max(size(p), size(q))
+                assert abs(p.primal - q.primal) <= max(0.0, p.gap) + max(0.0, q.gap) + rounding, f"{a}\n{b}"
+                # Sharper: P* lies between every dual and every primal value.
+                assert p.dual <= q.primal + rounding, f"{a}\n{b}"
+
+
+def test_dual_methods_converge_where_it_is_easy(entry: Entry, runs: list[Run]):
+    if entry.easy:
+        missed = [
+            str(run) for run in runs if run.solver not in FIRST_ORDER and run.result.status is not gl.Status.CONVERGED
+        ]
+        assert not missed
+
+
+def test_the_best_bounds_seen_are_the_ones_reported(runs: list[Run]):
+    for run in runs:
+        trace, certificate = run.result.trace, run.result.certificate
+        primal, dual = trace.best_primal, trace.best_dual
+        assert (primal[1:] <= primal[:-1]).all() and (dual[1:] >= dual[:-1]).all(), run
+        if (
+            run.result.status is not gl.Status.STATIONARY
+        ):  # no dual bounds it: the stationary point counts, not the best
+            assert certificate.primal <= primal[-1] and certificate.dual >= dual[-1], run
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_refusal_is_a_sentence_with_a_way_out(name: str):
+    for entry in CATALOGUE.values():
+        problem = entry.problem()
+        reason = solver_for(name, problem).unsupported(problem)
+        if reason is not None:
+            assert reason.startswith(name) and reason.endswith(".") and "use solver='" in reason
+            with pytest.raises(UnsupportedError) as caught:
+                gl.solve(problem, name)
+            assert str(caught.value) == reason
