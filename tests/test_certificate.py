@@ -265,7 +265,7 @@ def test_a_kernel_that_is_not_valid_has_no_dual_bound(intercept):
     ],
 )
 def test_the_relative_gap_is_the_gap_over_the_primal(primal, dual, gap, relative):
-    certificate = gl.Certificate(primal=primal, dual=dual, b_interval=(0.0, 0.0))
+    certificate = gl.Certificate(primal=primal, dual=dual, offset_intervals=((0.0, 0.0),))
     assert certificate.gap == gap
     assert certificate.relative_gap == relative
 
@@ -307,7 +307,7 @@ def test_the_optimum_is_within_the_distance_bound(loss, intercept, seed, scale):
 def test_every_b_of_the_interval_is_optimal_for_the_certified_w(loss, kernel):
     problem = make(loss, kernel, "free", sample_weight=None)
     primal, dual = evaluate(problem, gl.Point(beta=0.2 * (problem.y - problem.y.mean())))
-    low, high = primal.b_interval
+    ((low, high),) = primal.offset_intervals
     assert low <= primal.b <= high
     for b in np.linspace(low, high, 5):
         assert naive_primal(problem, dual.beta, b) == pytest.approx(primal.value, rel=1e-12)

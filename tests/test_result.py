@@ -121,4 +121,4 @@ def test_a_result_is_frozen_and_its_repr_is_short():
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.b = 0.0
     text = repr(result)
-    assert text.startswith("Result(solver='smo', b=") and "array" not in text and len(text) < 700
+    assert text.startswith("Result(solver='smo', certificate=") and "array" not in text and len(text) < 700

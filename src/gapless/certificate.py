@@ -68,7 +68,8 @@ class Certificate:
     """Two bounds on the optimum: dual ≤ P* ≤ primal. ``inf`` (or ``-inf``) where there is no bound.
 
     ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
-    each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell what was repaired before the dual value was taken.
+    each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell
+    what was repaired before the dual value was taken.
 
     >>> Certificate(primal=2.0, dual=1.5, offset_intervals=((0.0, 0.0),)).relative_gap
     0.25

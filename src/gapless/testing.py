@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 import sklearn.svm
 
-import gapless
+from gapless import estimators
 
 NAMES = ("SVC", "NuSVC", "LinearSVC", "SVR", "NuSVR", "LinearSVR", "OneClassSVM")
 _REPLACED: dict[type, type] = {}
@@ -40,7 +40,7 @@ class _DropProbability(type):
 
 def replacement(name: str) -> type:
     """Our estimator of a name, as scikit-learn's tests are to see it."""
-    ours = getattr(gapless, name)
+    ours = getattr(estimators, name)
     return _DropProbability(name, (ours,), {"__module__": __name__}) if name in ("SVC", "NuSVC") else ours
 
 

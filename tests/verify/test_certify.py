@@ -152,7 +152,10 @@ def test_libsvm_model_file(tmp_path, iris):
     [
         ("", "is not a LIBSVM model: it lacks a line svm_type or a line SV."),
         ("svm_type c_svc\nkernel_type rbf\n", "is not a LIBSVM model: it lacks a line svm_type or a line SV."),
-        ("svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 0 1\nnr_sv 1 0\nSV\n1.0 1:x\n", "line 10 of .* is not a support vector"),
+        (
+            "svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 0 1\nnr_sv 1 0\nSV\n1.0 1:x\n",
+            "line 10 of .* is not a support vector",
+        ),
         ("svm_type c_svc\nkernel_type odd\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1.0 1:1\n", "has the kernel odd"),
     ],
 )  # fmt: skip

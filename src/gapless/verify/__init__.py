@@ -49,7 +49,7 @@ def certify(
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
-        return certify_point(subject, X)
+        return certify_point(subject, X)  # type: ignore[arg-type]
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
         parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
     else:

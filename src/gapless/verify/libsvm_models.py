@@ -42,7 +42,7 @@ def is_libsvm_model(subject: Any) -> bool:
 
 
 def parts_of_libsvm(
-    subject: Any, X: Any, y: Any, *, C: float | None, nu: float | None, epsilon: float | None
+    subject: Any, X: Any, y: Any, *, C: Any = None, nu: Any = None, epsilon: Any = None
 ) -> list[tuple[Problem, Point]]:
     """One (problem, point) for each subproblem of a LIBSVM model."""
     if is_libsvm_model(subject):
@@ -148,14 +148,17 @@ def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
     header: dict[str, list[str]] = {}
     start = None
     for number, line in enumerate(lines):
-        name, *values = line.split() or [""]
+        name, *words = line.split() or [""]
         if name == "SV":
             start = number + 1
             break
-        header[name] = values
+        header[name] = words
     if start is None or header.get("svm_type", [""])[0] not in _TYPES:
         raise InvalidInputError(f"{path} is not a LIBSVM model: it lacks a line svm_type or a line SV.")
-    rows, columns, values, coefficients = [], [], [], []
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    coefficients: list[list[float]] = []
     classes = int(header["nr_class"][0])
     for number, line in enumerate(lines[start:], start=start + 1):
         words = line.split()

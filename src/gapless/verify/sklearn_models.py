@@ -35,7 +35,8 @@ def parts_of_estimator(model: Any, X: Any, y: Any, sample_weight: Any) -> list[P
     )
     if y is None and name != "OneClassSVM":
         raise InvalidInputError("certify(model, X, y) needs the labels or targets that the model was trained on.")
-    return _READERS[name](model, X, None if y is None else column_or_1d(y), weight)
+    targets: Any = None if y is None else column_or_1d(y)
+    return _READERS[name](model, X, targets, weight)
 
 
 def _samples(model: Any, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
@@ -156,7 +157,7 @@ def _linear_regressor(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> 
 
 
 def _linear_part(model: Any, X: Any, y: np.ndarray, loss: Any, weight: np.ndarray, row: int) -> Part:
-    intercept = "none" if not model.fit_intercept else getattr(model, "intercept", "regularized")
+    intercept: Any = "none" if not model.fit_intercept else getattr(model, "intercept", "regularized")
     problem = Problem(
         X, y, loss=loss, C=model.C, intercept=intercept, intercept_scale=model.intercept_scaling, sample_weight=weight
     )  # fmt: skip
