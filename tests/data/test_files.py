@@ -1,10 +1,11 @@
-"""Reading LIBSVM-format and CSV files, and the sentence for each mistake in one."""
+"""Reading LIBSVM-format, CSV, Parquet and .npz files, and the sentence for each mistake in one."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 from gapless.data.files import read_samples
-from gapless.errors import InvalidInputError
+from gapless.errors import InvalidInputError, MissingDependencyError
 
 
 def read(content: str | bytes, name: str = "", **options):
@@ -104,7 +105,9 @@ def test_csv_mistakes(text, options, message):
 
 
 def test_label_column_is_for_csv():
-    with pytest.raises(InvalidInputError, match="label_column is for CSV files; the input is in LIBSVM format"):
+    with pytest.raises(
+        InvalidInputError, match="label_column is for CSV and Parquet files; the input is in LIBSVM format"
+    ):
         read("1 1:2\n", label_column="y")
 
 
@@ -130,3 +133,122 @@ def test_paths(tmp_path):
     (tmp_path / "bad.gz").write_bytes(b"no gzip")
     with pytest.raises(InvalidInputError, match=r"bad\.gz cannot be read: Not a gzipped file"):
         read_samples(tmp_path / "bad.gz")
+
+
+def test_n_features_pads_libsvm_and_tells_labels_from_features():
+    padded = read("1 1:2\n", n_features=3)
+    assert padded.X.toarray().tolist() == [[2.0, 0.0, 0.0]] and padded.labelled
+    assert read("1,2\n3,4\n", n_features=1).y.tolist() == [2, 4]
+    bare = read("a,b\n1,2\n3,4\n", n_features=2)
+    assert bare.X.tolist() == [[1.0, 2.0], [3.0, 4.0]] and not bare.labelled and bare.feature_names == ("a", "b")
+    assert read("a,b,k\n1,2,x\n", n_features=2, label_column="k").y.tolist() == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("content", "n_features", "got"), [("1 1:1 5:2\n", 3, 5), ("1,2,3,4\n", 2, 3), ("1,2\n", 4, 1)]
+)
+def test_n_features_that_do_not_fit(content, n_features, got):
+    with pytest.raises(
+        InvalidInputError, match=f"the input has {got} features, but the model was trained on {n_features}"
+    ):
+        read(content, n_features=n_features)
+
+
+def test_no_labels_where_none_are_said_to_be():
+    samples = read("a\n1\n2\n", name="one.csv", labelled=False)
+    assert samples.X.tolist() == [[1.0], [2.0]] and len(samples.y) == 0
+    assert read("1,x\n2,z\n", labelled=False, label_column=1).y.tolist() == ["x", "z"]
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def test_npz_dense_sparse_and_without_labels():
+    X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, -1.0])
+    dense = read(npz(X=X, y=y))
+    assert dense.X.tolist() == X.tolist() and dense.y.dtype == np.int64
+    S = sp.csr_array(X.astype(np.float32))
+    sparse = read(npz(data=S.data, indices=S.indices, indptr=S.indptr, shape=S.shape, y=np.array(["a", "b"])))
+    assert sp.issparse(sparse.X) and sparse.X.dtype == np.float64 and sparse.y.tolist() == ["a", "b"]
+    assert read(npz(X=X), n_features=2).labelled is False
+    assert read(npz(X=X), labelled=False).labelled is False
+
+
+EYE = np.eye(2)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "options", "message"),
+    [
+        ({"Z": EYE}, {}, "the input: expected the arrays X and y, or data, indices, indptr, shape and y; got none of them."),
+        ({"X": EYE}, {}, "the input: expected an array y with 2 labels, one a sample; there is none."),
+        ({"X": EYE, "y": [1, 2, 3]}, {}, r"the input: expected an array y with 2 labels, one a sample; its shape is \(3,\)."),
+        ({"X": EYE[0], "y": [1, 2]}, {}, r"the input: X must be a matrix, a row a sample; its shape is \(2,\)."),
+        ({"X": EYE + np.inf, "y": [1, 2]}, {}, "the input: expected finite numbers; the features hold NaN or infinity."),
+        ({"X": EYE, "y": [1, np.nan]}, {}, "the input: the labels in y must be finite numbers or text."),
+        ({"X": EYE, "y": ["a", "b"]}, {"numeric_labels": True}, "the input: the labels in y must be finite numbers."),
+        ({"X": np.array([["a"], ["b"]]), "y": [1, 2]}, {}, "the input: its arrays make no matrix of numbers: could not convert"),
+        ({"data": [1.0], "indices": [7], "indptr": [0, 1], "shape": [1, 2], "y": [1]}, {}, "the input: its arrays make no matrix of numbers: "),
+        ({"X": np.array([[None]]), "y": [1]}, {}, "the input is a .npz file that cannot be read: Object arrays cannot be loaded"),
+        ({"X": EYE, "y": [1, 2]}, {"label_column": 0}, "label_column is for CSV and Parquet files; in the input the array y holds the labels."),
+    ],
+)  # fmt: skip
+def test_mistakes_in_npz(arrays, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        read(npz(**arrays), **options)
+
+
+def test_a_cut_npz():
+    with pytest.raises(
+        InvalidInputError, match=r"the input is a .npz file that cannot be read: File is not a zip file."
+    ):
+        read(npz(X=EYE, y=[1, 2])[:100])
+
+
+def parquet(**columns):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    stream = io.BytesIO()
+    pd.DataFrame(columns).to_parquet(stream)
+    return stream.getvalue()
+
+
+def test_parquet():
+    content = parquet(a=[1, 2], kind=["x", "z"], b=[0.5, 1.5])
+    named = read(content, label_column="kind")
+    assert named.X.tolist() == [[1.0, 0.5], [2.0, 1.5]] and named.y.tolist() == ["x", "z"]
+    assert named.feature_names == ("a", "b")
+    numbers = read(parquet(a=[1.0, 2.0], y=[3.0, 4.0]))
+    assert numbers.y.tolist() == [3, 4] and numbers.y.dtype == np.int64
+    assert not read(parquet(a=[1.0], b=[2.0]), n_features=2).labelled
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ({"a": ["q"], "y": [1]}, {}, "the input, column 'a': expected numbers; it holds "),
+        ({"a": [1.0, None], "y": [1, 2]}, {}, "the input, row 1, column 'a': expected a finite number; got nan."),
+        ({"a": [1.0, 2.0], "y": ["u", None]}, {}, "the input, row 1: the label in column 'y' is empty."),
+        ({"a": [1.0], "y": ["u"]}, {"numeric_labels": True}, "the input, column 'y': expected numbers; it holds "),
+        ({"a": [1.0], "y": [1]}, {"label_column": "z"}, "label_column 'z' is not in the first line of the input: a, y."),
+        ({"y": [1]}, {}, "the input holds no samples."),
+    ],
+)  # fmt: skip
+def test_mistakes_in_parquet(columns, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        read(parquet(**columns), **options)
+
+
+def test_a_cut_parquet_file():
+    with pytest.raises(InvalidInputError, match="the input is a Parquet file that cannot be read: "):
+        read(parquet(a=[1.0], y=[1])[:40])
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_parquet_without_its_packages(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingDependencyError, match=r"it takes pandas and pyarrow: pip install pandas pyarrow."):
+        read(b"PAR1")

@@ -1,6 +1,7 @@
 """The command line. Results go to standard output, progress and errors to standard error; errors are one sentence, never a traceback.
 
-Exit codes: 0 done, 1 the run failed, 2 the input was wrong, 130 interrupted (after the best certificates so far were shown).
+Exit codes: 0 done, 1 the run failed or what it should prove is not proven, 2 the input was wrong, 130 interrupted (after the best certificates so far
+were shown, and the best model was saved).
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ import typer
 import gapless
 from gapless.cli.compare import compare_file
 from gapless.cli.demo import demo
+from gapless.cli.info import info
+from gapless.cli.predict import predict
+from gapless.cli.train import train
+from gapless.cli.verify import verify
 
 __all__ = ["app"]
 
@@ -24,6 +29,10 @@ app = typer.Typer(
 )
 app.command("demo")(demo)
 app.command("compare")(compare_file)
+app.command("train")(train)
+app.command("predict")(predict)
+app.command("verify")(verify)
+app.command("info")(info)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Samples from a LIBSVM-format or a CSV file; a mistake in the file is named with its line."""
+"""Samples from a LIBSVM-format, CSV, Parquet or .npz file; a mistake in a text file is named with its line."""
 
 from __future__ import annotations
 
@@ -7,49 +7,105 @@ import csv
 import gzip
 import io
 import re
+import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from gapless.errors import InvalidInputError
+from gapless.errors import InvalidInputError, MissingDependencyError
 
 _OPENERS = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 _DELIMITERS = ",;\t"
 _CSV_SUFFIXES = (".csv", ".tsv")
 _SVMLIGHT_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+# How files that are no text begin.
+_NPZ, _PARQUET = b"PK\x03\x04", b"PAR1"
+_CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What a file holds: X (CSR from LIBSVM format, an array from CSV), y, and where the file has them the columns' names."""
+    """What a file holds: X (CSR from LIBSVM format, else an array), y (empty where it has no labels), and the columns' names where it has them."""
 
     X: np.ndarray | sp.csr_array
     y: np.ndarray
     feature_names: tuple[str, ...] | None = None
 
+    @property
+    def labelled(self) -> bool:
+        """Whether the file has labels."""
+        return len(self.y) > 0
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the caller expects of a file."""
+
+    label_column: str | int | None
+    numeric_labels: bool
+    labelled: bool
+    n_features: int | None
+
+    def has_label(self, width: int) -> bool:
+        """Whether a table of this many columns has one for the label."""
+        if self.label_column is not None:
+            return True
+        return self.labelled if self.n_features is None else width != self.n_features
+
 
 def read_samples(
-    source: str | Path | BinaryIO, *, label_column: str | int | None = None, numeric_labels: bool = False
+    source: str | Path | BinaryIO,
+    *,
+    label_column: str | int | None = None,
+    numeric_labels: bool = False,
+    labelled: bool = True,
+    n_features: int | None = None,
 ) -> Samples:
-    r"""Read a LIBSVM-format (``label index:value …``) or a CSV file, plain or compressed (.gz, .bz2).
+    r"""Read a LIBSVM-format (``label index:value …``), CSV, Parquet or .npz file, a text also compressed (.gz, .bz2).
 
-    The format is taken from the suffix (.csv, .tsv, .svm, .libsvm, .svmlight) or else from the first line. In CSV the delimiter is a comma, a
-    semicolon or a tab, a first line without any number in its feature columns is a header, and the label is the last column unless
-    ``label_column`` gives its name or its number (from 0; negative from the end). Labels are numbers where all of them are, else strings;
-    ``numeric_labels`` refuses the latter.
+    A text's format is taken from the suffix (.csv, .tsv, .svm, .libsvm, .svmlight) or else from the first line. In CSV the delimiter is a comma, a
+    semicolon or a tab, and a first line without any number in its feature columns is a header. In CSV and Parquet the label is the last column unless
+    ``label_column`` gives its name or its number (from 0; negative from the end); with ``labelled=False`` there is none unless it is given so.
+    A .npz file holds the arrays X and y, or y and the parts of a CSR matrix: data, indices, indptr, shape. Labels are numbers where all of them are,
+    else strings; ``numeric_labels`` refuses the latter.
+
+    ``n_features`` is what a model expects: LIBSVM format, which leaves out zeros, is padded with zeros, and a table of exactly that many
+    columns has no labels.
 
     >>> import io
     >>> samples = read_samples(io.BytesIO(b"kind,height,width\nyes,1,2\nno,3,4\n"), label_column="kind")
     >>> samples.X.tolist(), samples.y.tolist(), samples.feature_names
     ([[1.0, 2.0], [3.0, 4.0]], ['yes', 'no'], ('height', 'width'))
-    >>> read_samples(io.BytesIO(b"+1 1:0.5 3:2\n-1 2:1\n")).X.toarray().tolist()
-    [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
+    >>> read_samples(io.BytesIO(b"+1 1:0.5 3:2\n-1 2:1\n"), n_features=4).X.toarray().tolist()
+    [[0.5, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     """
     name, content = _content(source)
+    wanted = _Wanted(label_column, numeric_labels, labelled, n_features)
+    if content.startswith(_NPZ):
+        samples = _read_npz(name, content, wanted)
+    elif content.startswith(_PARQUET):
+        samples = _read_parquet(name, content, wanted)
+    else:
+        samples = _read_text(name, content, wanted)
+    return samples if n_features is None else _with_width(name, samples, n_features)
+
+
+def _with_width(name: str, samples: Samples, n_features: int) -> Samples:
+    X: Any = samples.X
+    n, width = X.shape
+    if width > n_features or (width < n_features and not sp.issparse(X)):
+        raise InvalidInputError(f"{name} has {width} features, but the model was trained on {n_features}.")
+    if width == n_features:
+        return samples
+    return Samples(sp.csr_array((X.data, X.indices, X.indptr), shape=(n, n_features)), samples.y)
+
+
+def _read_text(name: str, content: bytes, wanted: _Wanted) -> Samples:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -59,10 +115,10 @@ def read_samples(
     if first is None:
         raise InvalidInputError(f"{name} holds no samples.")
     if _is_csv(name, first):
-        return _read_csv(name, text, _delimiter(first), label_column, numeric_labels)
-    if label_column is not None:
+        return _read_csv(name, text, _delimiter(first), wanted)
+    if wanted.label_column is not None:
         raise InvalidInputError(
-            f"label_column is for CSV files; {name} is in LIBSVM format, where the label comes first."
+            f"label_column is for CSV and Parquet files; {name} is in LIBSVM format, where the label comes first."
         )
     return _read_svmlight(name, content)
 
@@ -138,15 +194,19 @@ def _svmlight_mistake(tokens: list[str]) -> str | None:
 # --- CSV
 
 
-def _read_csv(name: str, text: str, delimiter: str, label_column: str | int | None, numeric_labels: bool) -> Samples:
+def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
     width = len(rows[0][1])
-    if width < 2:
+    if wanted.has_label(width) and width < 2:
         raise InvalidInputError(
             f"{name}, line {rows[0][0]}: a row needs a label and at least one feature; got one cell."
         )
-    label, header = _label_position(name, rows[0][1], label_column)
+    label = _label_position(name, rows[0][1], wanted)
+    # A first data line may hold a typing error, so one number is enough to make it data.
+    named = isinstance(wanted.label_column, str) and not _is_whole(wanted.label_column)
+    is_header = named or not any(_is_number(cell) for j, cell in enumerate(rows[0][1]) if j != label)
+    header = rows[0][1] if is_header else None
     if header is not None:
         rows = rows[1:]
     if not rows:
@@ -163,32 +223,31 @@ def _read_csv(name: str, text: str, delimiter: str, label_column: str | int | No
     X = _as_numbers(cells[:, columns])
     if X is None:
         raise InvalidInputError(f"{name}, {_first_bad_cell(cells[:, columns], numbers, [titles[j] for j in columns])}")
+    names = None if header is None else tuple(header[j] for j in columns)
+    if label is None:
+        return Samples(X, np.empty(0), names)
     y = _as_numbers(cells[:, label])
-    if y is None and numeric_labels:
+    if y is None and wanted.numeric_labels:
         raise InvalidInputError(f"{name}, {_first_bad_cell(cells[:, [label]], numbers, [titles[label]])}")
     missing = np.flatnonzero(cells[:, label] == "")
     if len(missing):
         raise InvalidInputError(f"{name}, line {numbers[missing[0]]}: the label in {titles[label]} is empty.")
-    names = None if header is None else tuple(header[j] for j in columns)
     return Samples(X, cells[:, label] if y is None else _as_integers(y), names)
 
 
-def _label_position(name: str, first: list[str], label_column: str | int | None) -> tuple[int, list[str] | None]:
-    """(number of the label's column, the header or None)."""
-    width = len(first)
-    if isinstance(label_column, str) and not re.fullmatch(r"-?\d+", label_column):
-        if label_column not in first:
-            raise InvalidInputError(
-                f"label_column {label_column!r} is not in the first line of {name}: {', '.join(first)}."
-            )
-        return first.index(label_column), first
-    position = -1 if label_column is None else int(label_column)
+def _label_position(name: str, titles: Sequence[str], wanted: _Wanted) -> int | None:
+    """The number of the label's column; None where there is none. ``titles`` is the first line, or the columns' names."""
+    width, column = len(titles), wanted.label_column
+    if not wanted.has_label(width):
+        return None
+    if isinstance(column, str) and not _is_whole(column):
+        if column not in titles:
+            raise InvalidInputError(f"label_column {column!r} is not in the first line of {name}: {', '.join(titles)}.")
+        return list(titles).index(column)
+    position = -1 if column is None else int(column)
     if not -width <= position < width:
         raise InvalidInputError(f"label_column must be a column of {name}, 0 to {width - 1}; got {position}.")
-    position %= width
-    # A first data line may hold a typing error, so one number is enough to make it data.
-    is_header = not any(_is_number(cell) for j, cell in enumerate(first) if j != position)
-    return position, first if is_header else None
+    return position % width
 
 
 def _delimiter(first: str) -> str:
@@ -209,7 +268,107 @@ def _first_bad_cell(cells: np.ndarray, numbers: list[int], titles: list[str]) ->
     return f"line {numbers[i]}, {titles[j]}: expected a finite number; {got}."
 
 
-# --- both
+# --- Parquet and .npz
+
+
+def _read_parquet(name: str, content: bytes, wanted: _Wanted) -> Samples:
+    try:
+        import pandas as pd  # type: ignore[import-untyped]
+        import pyarrow  # type: ignore[import-untyped]  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{name} is a Parquet file, and to read it takes pandas and pyarrow: pip install pandas pyarrow."
+        ) from error
+    try:
+        table = pd.read_parquet(io.BytesIO(content))
+    except (ValueError, OSError) as error:
+        raise InvalidInputError(f"{name} is a Parquet file that cannot be read: {_one_line(error)}.") from None
+    titles = [str(title) for title in table.columns]
+    label = _label_position(name, titles, wanted)
+    columns = [j for j in range(len(titles)) if j != label]
+    if not columns or not len(table):
+        raise InvalidInputError(f"{name} holds no samples.")
+    X = np.empty((len(table), len(columns)))
+    for k, j in enumerate(columns):
+        X[:, k] = _numeric_column(name, titles[j], table.iloc[:, j])
+    names = tuple(titles[j] for j in columns)
+    if label is None:
+        return Samples(X, np.empty(0), names)
+    y = table.iloc[:, label]
+    if wanted.numeric_labels or pd.api.types.is_numeric_dtype(y.dtype):
+        return Samples(X, _as_integers(_numeric_column(name, titles[label], y)), names)
+    if y.isna().any():
+        row = int(np.flatnonzero(y.isna())[0])
+        raise InvalidInputError(f"{name}, row {row}: the label in column {titles[label]!r} is empty.")
+    return Samples(X, y.to_numpy().astype(str), names)
+
+
+def _numeric_column(name: str, title: str, column: Any) -> np.ndarray:
+    try:
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name}, column {title!r}: expected numbers; it holds {column.dtype}.") from None
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InvalidInputError(
+            f"{name}, row {bad[0]}, column {title!r}: expected a finite number; got {values[bad[0]]}."
+        )
+    return values
+
+
+def _read_npz(name: str, content: bytes, wanted: _Wanted) -> Samples:
+    if wanted.label_column is not None:
+        raise InvalidInputError(f"label_column is for CSV and Parquet files; in {name} the array y holds the labels.")
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in ("X", "y", *_CSR_PARTS) if key in stored}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InvalidInputError(f"{name} is a .npz file that cannot be read: {_one_line(error)}.") from None
+    X = _npz_matrix(name, arrays)
+    bad = np.flatnonzero(~np.isfinite(X.data if sp.issparse(X) else X))
+    if len(bad):
+        raise InvalidInputError(f"{name}: expected finite numbers; the features hold NaN or infinity.")
+    y = arrays.get("y", np.empty(0))
+    if y.shape != (X.shape[0],) and ("y" in arrays or (wanted.labelled and wanted.n_features is None)):
+        got = f"its shape is {y.shape}" if "y" in arrays else "there is none"
+        raise InvalidInputError(f"{name}: expected an array y with {X.shape[0]} labels, one a sample; {got}.")
+    if y.dtype.kind in "US" and not wanted.numeric_labels:
+        return Samples(X, y.astype(str))
+    if y.dtype.kind not in "biuf" or not np.isfinite(y).all():
+        raise InvalidInputError(
+            f"{name}: the labels in y must be finite numbers{'' if wanted.numeric_labels else ' or text'}."
+        )
+    return Samples(X, _as_integers(y.astype(np.float64)))
+
+
+def _npz_matrix(name: str, arrays: dict[str, np.ndarray]) -> np.ndarray | sp.csr_array:
+    if "X" not in arrays and not all(part in arrays for part in _CSR_PARTS):
+        raise InvalidInputError(
+            f"{name}: expected the arrays X and y, or {', '.join(_CSR_PARTS)} and y; got {', '.join(arrays) or 'none of them'}."
+        )
+    try:
+        if "X" in arrays:
+            X = arrays["X"].astype(np.float64)
+        else:
+            X = sp.csr_array(tuple(arrays[part] for part in _CSR_PARTS[:3]), shape=tuple(arrays["shape"]))
+            X.check_format(full_check=True)
+            X = X.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"{name}: its arrays make no matrix of numbers: {_one_line(error)}.") from None
+    if X.ndim != 2 or 0 in X.shape:
+        raise InvalidInputError(f"{name}: X must be a matrix, a row a sample; its shape is {X.shape}.")
+    return X
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".")
+
+
+# --- all
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch(r"-?\d+", text) is not None
 
 
 def _is_number(text: str) -> bool:

@@ -1,0 +1,82 @@
+"""``gapless info``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gapless.cli.guard import guarded
+from gapless.cli.models import ModelArgument, n_support, print_facts, proof
+from gapless.cli.output import JsonOption, console
+from gapless.store import describe, load
+
+_MOST_SHOWN = 10
+
+
+@guarded
+def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
+    """Show what a model file holds: the class and its parameters, the kernel, the classes, the certificate, version and size.
+
+    Example: [bold]gapless info model.safetensors --json[/bold]
+    """
+    content = _content(model_file)
+    if json_output:
+        print(json.dumps(content, indent=2))
+        return
+    changed = ", ".join(f"{name}={value!r}" for name, value in content["changed"].items())
+    classes = content["classes"]
+    certificate = content["certificate"]
+    facts = [
+        ("class", content["class"]),
+        ("parameters", changed or "all as by default"),
+        *([("kernel", content["kernel"])] if content["kernel"] else []),
+        *([("classes", _shown(classes))] if classes else []),
+        ("features", f"{content['features']:,}" + (f": {_shown(content['feature_names'])}" if content["feature_names"] else "")),
+        *([("support vectors", f"{content['support_vectors']:,}")] if content["support_vectors"] is not None else []),
+        ("certificate", ", ".join(f"{name.replace('_', ' ')} {_number(certificate[name])}" for name in ("primal", "dual", "relative_gap"))),
+        ("subproblems", len(content["certificates"])),
+        ("status", content["status"]),
+        ("saved by", f"gapless {content['version']}"),
+        ("size", f"{content['bytes']:,} bytes"),
+    ]  # fmt: skip
+    print_facts(console(), facts)
+
+
+def _content(model_file: str) -> dict[str, Any]:
+    description, model = describe(model_file), load(model_file)
+    defaults = type(model)().get_params(deep=False)
+    parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    classes, names = getattr(model, "classes_", None), getattr(model, "feature_names_in_", None)
+    kernel = getattr(model, "_kernel_object", None)
+    worst = max(model._solved, key=lambda solved: (not solved.proven, solved.certificate.relative_gap))
+    return {
+        "class": type(model).__name__,
+        "parameters": parameters,
+        "changed": {name: value for name, value in parameters.items() if value != _plain(defaults[name])},
+        "kernel": None if kernel is None else repr(kernel),
+        "classes": None if classes is None else classes.tolist(),
+        "features": int(model.n_features_in_),
+        "feature_names": None if names is None else names.tolist(),
+        "support_vectors": n_support(model),
+        "certificate": proof(model.certificate_),
+        "certificates": [proof(certificate) for certificate in model.certificates_],
+        "status": worst.status.name,
+        "version": description["gapless"],
+        "bytes": Path(model_file).stat().st_size,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it; a kernel, and an infinite C, as their text."""
+    if isinstance(value, float):
+        return value if value not in (float("inf"), float("-inf")) else str(value)
+    return value if value is None or isinstance(value, bool | int | str) else repr(value)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.10g}"
+
+
+def _shown(values: list[Any]) -> str:
+    return ", ".join(map(str, values[:_MOST_SHOWN])) + (", …" if len(values) > _MOST_SHOWN else "")

@@ -1,0 +1,81 @@
+"""``gapless predict``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.base import is_regressor
+from sklearn.metrics import r2_score
+
+from gapless.cli.guard import guarded
+from gapless.cli.models import DataArgument, LabelColumnOption, ModelArgument, PositiveOption, known_labels, read_for
+from gapless.cli.output import error_console
+from gapless.errors import InvalidInputError
+from gapless.store import load
+
+
+@guarded
+def predict(
+    model_file: ModelArgument,
+    file: DataArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write to this file in place of standard output.", metavar="FILE")
+    ] = None,
+    decision: Annotated[
+        bool, typer.Option("--decision", help="The decision function's values, with tabs between, in place of labels.")
+    ] = False,
+    label_column: LabelColumnOption = None,
+    positive: PositiveOption = None,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="One JSON object, with the score, in place of lines.")
+    ] = False,
+) -> None:
+    """Predict with a saved model: a label or a value for each sample, one a line.
+
+    Where the data has labels, the accuracy or R² is told on standard error. A table with as many columns as the model has features has none.
+
+    Example: [bold]gapless predict model.safetensors a9a.t --out labels.txt[/bold]
+
+    Example: [bold]cat new.csv | gapless predict model.safetensors - --decision[/bold]
+    """
+    model = load(model_file)
+    if decision and is_regressor(model):
+        raise InvalidInputError(
+            f"--decision is for classifiers; {type(model).__name__} predicts its values as they are."
+        )
+    samples = read_for(model, file, label_column, positive)
+    predictions = model.predict(samples.X)
+    score = _score(model, predictions, samples.y)
+    values = model.decision_function(samples.X) if decision else predictions
+    if json_output:
+        text = json.dumps({"decisions" if decision else "predictions": values.tolist(), **(score or {})}) + "\n"
+    else:
+        text = "".join(f"{_line(value)}\n" for value in values.tolist())
+    if out is None:
+        print(text, end="")
+    else:
+        out.write_text(text, encoding="utf-8")
+    for name, value in (score or {}).items():
+        error_console().print(f"{_SHOWN[name]} {value:.6g} on {len(predictions):,} samples", markup=False)
+
+
+_SHOWN = {"accuracy": "accuracy", "r2": "R²"}
+
+
+def _line(value: Any) -> str:
+    return "\t".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _score(model: Any, predictions: np.ndarray, y: np.ndarray) -> dict[str, float] | None:
+    """The score under its name; None where there are no labels, or none that the model knows: placeholders, as LIBSVM's format needs."""
+    if not len(y):
+        return None
+    if is_regressor(model):
+        return {"r2": float(r2_score(y, predictions))} if len(y) > 1 else None
+    if not set(y.tolist()) & set(known_labels(model).tolist()):
+        return None
+    return {"accuracy": float(np.mean(predictions == y))}

@@ -1,0 +1,277 @@
+"""``gapless train``."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.exceptions import ConvergenceWarning
+
+from gapless.cli.guard import FAILED, fail, guarded, interrupted
+from gapless.cli.models import (
+    DataArgument,
+    LabelColumnOption,
+    PositiveOption,
+    n_support,
+    print_facts,
+    proof,
+    source,
+    title,
+)
+from gapless.cli.options import KERNELS, choose_kernel, two_classes
+from gapless.cli.output import JsonOption, console, error_console
+from gapless.data.files import Samples, read_samples
+from gapless.errors import Interrupted, InvalidInputError
+from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from gapless.result import Status
+from gapless.store import parse_kernel
+
+_TASKS = ("auto", "classify", "regress", "one-class")
+# Kernels for which the estimators choose γ from the data, and the options that each takes.
+_NAMED = {
+    "linear": (),
+    "rbf": ("gamma",),
+    "poly": ("gamma", "degree", "coef0"),
+    "polynomial": ("gamma", "degree", "coef0"),
+    "sigmoid": ("gamma", "coef0"),
+}
+_INTERCEPTS = ("regularized", "free", "none")
+# Whole numbers of which there are more than this are as likely to be targets as classes.
+_MOST_CLASSES = 50
+
+
+@guarded
+def train(
+    file: DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.", metavar="FILE")] = Path(
+        "model.safetensors"
+    ),
+    task: Annotated[
+        str,
+        typer.Option(
+            help="classify, regress, one-class, or auto: targets with fractions are a regression, whole numbers and texts are classes."
+        ),
+    ] = "auto",
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{', '.join(KERNELS)}; or an expression such as '0.5 * RBF(gamma=0.1) + Linear()'.",
+            show_default="rbf",
+        ),
+    ] = None,
+    C: Annotated[
+        float | None, typer.Option("-C", "--C", help="½‖w‖² + C Σξ; inf is the hard margin.", show_default="1")
+    ] = None,
+    nu: Annotated[
+        float | None, typer.Option(help="The ν-form: ν in place of C, in place of ε, or of a one-class machine.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Half the width of a regression's tube.", show_default="0.1; 0 with --linear")
+    ] = None,
+    gamma: Annotated[
+        str | None, typer.Option(help="γ of the kernel: a number, scale or auto.", show_default="scale")
+    ] = None,
+    degree: Annotated[int | None, typer.Option(help="Degree of the kernel polynomial.", show_default="3")] = None,
+    coef0: Annotated[
+        float | None, typer.Option(help="Constant of the kernels polynomial and sigmoid.", show_default="0")
+    ] = None,
+    linear: Annotated[
+        bool, typer.Option("--linear", help="LinearSVC or LinearSVR, which keep w and not support vectors.")
+    ] = False,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="With --linear: hinge, squared_hinge; epsilon_insensitive, squared_epsilon_insensitive.",
+            show_default="squared_hinge; epsilon_insensitive",
+        ),
+    ] = None,
+    intercept: Annotated[
+        str | None, typer.Option(help="With --linear: regularized, free or none.", show_default="regularized")
+    ] = None,
+    tol: Annotated[
+        float | None,
+        typer.Option(help="The relative duality gap to prove.", show_default="1e-3; 1e-4 with --linear"),
+    ] = None,
+    max_time: Annotated[float | None, typer.Option(help="Seconds for each subproblem.")] = None,
+    max_iter: Annotated[int | None, typer.Option(help="Iterations for each subproblem, in the solver's unit.")] = None,
+    label_column: LabelColumnOption = None,
+    positive: PositiveOption = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the stochastic solvers.")] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option(help="Subproblems at a time; -1 is all cores.", show_default="1")
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Train a model, prove how close it is to the optimum, and save both in one file without pickle.
+
+    The exit code is 0 when the gap is proven to be at most tol, and 1 when training stopped before; the model is saved all the same.
+    After Ctrl-C the best model so far is saved, and the exit code is 130. The features are taken as they are: scale them before.
+
+    Example: [bold]gapless train a9a.svm --kernel rbf -C 10 --out model.safetensors[/bold]
+
+    Example: [bold]gapless train house.csv --label-column price --linear --loss squared_epsilon_insensitive[/bold]
+
+    Example: [bold]zcat iris.csv.gz | gapless train - --kernel '0.5 * RBF(gamma=0.1) + Linear()' --tol 1e-6[/bold]
+    """
+    if task not in _TASKS:
+        raise InvalidInputError(f"--task must be one of {', '.join(_TASKS)}; got {task!r}.")
+    if not out.absolute().parent.is_dir() or out.is_dir():
+        raise InvalidInputError(f"--out must be a file in a folder that exists; got {str(out)!r}.")
+    given: dict[str, Any] = {
+        "kernel": kernel, "C": C, "nu": nu, "epsilon": epsilon, "gamma": gamma, "degree": degree, "coef0": coef0, "loss": loss,
+        "intercept": intercept, "tol": tol, "max_time": max_time, "max_iter": max_iter, "random_state": seed, "n_jobs": n_jobs,
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
+    samples = read_samples(
+        source(file), label_column=label_column, numeric_labels=task == "regress", labelled=task != "one-class"
+    )
+    task = _resolved_task(task, samples) if positive is None else "classify"
+    model = _estimator(task, linear, given)
+    y = two_classes(samples, positive) if positive is not None else samples.y
+    began = time.perf_counter()
+    interruption = _fit(model, samples.X, None if task == "one-class" else y)
+    seconds = time.perf_counter() - began
+    model.set_params(verbose=False).save(out)
+    worst = max(model._solved, key=lambda solved: (not solved.proven, solved.certificate.relative_gap))
+    proven = worst.proven and worst.status is not Status.STATIONARY
+    (_print_json if json_output else _print_facts)(model, samples, out, worst, proven, seconds)
+    if interruption is not None:
+        raise interrupted(interruption)
+    if not proven:
+        raise fail(f"the model is saved, but it is not proven to tol. {worst.status}", FAILED)
+
+
+def _resolved_task(task: str, samples: Samples) -> str:
+    if task != "auto":
+        return task
+    if samples.y.dtype.kind == "f":
+        return "regress"
+    count = len(np.unique(samples.y))
+    if samples.y.dtype.kind == "i" and count > _MOST_CLASSES:
+        raise InvalidInputError(
+            f"the labels are {count:,} different whole numbers, which may be classes or targets: give --task classify or --task regress."
+        )
+    return "classify"
+
+
+def _estimator(task: str, linear: bool, given: dict[str, Any]) -> Any:
+    """The estimator that the options name; an option that it does not have is refused."""
+    if linear and task == "one-class":
+        raise InvalidInputError(
+            "--linear is for --task classify and regress; a one-class machine takes --kernel linear."
+        )
+    with_nu = "nu" in given
+    cls: type
+    if task == "one-class":
+        cls = OneClassSVM
+    elif linear:
+        cls = LinearSVC if task == "classify" else LinearSVR
+    elif task == "classify":
+        cls = NuSVC if with_nu else SVC
+    else:
+        cls = NuSVR if with_nu else SVR
+    seed = given.pop("random_state", None)
+    accepted = inspect.signature(cls).parameters
+    for name in given:
+        if name not in accepted:
+            flag = "-C" if name == "C" else f"--{name.replace('_', '-')}"
+            raise InvalidInputError(
+                f"{flag} is no option of {cls.__name__}, which {_because(task, linear, with_nu)} asks for."
+            )
+    parameters = _kernel_parameters(given) if "kernel" in accepted else given
+    if linear and "intercept" in parameters:
+        kind = parameters.pop("intercept")
+        if kind not in _INTERCEPTS:
+            raise InvalidInputError(f"--intercept must be one of {', '.join(_INTERCEPTS)}; got {kind!r}.")
+        parameters |= {"fit_intercept": False} if kind == "none" else {"intercept": kind}
+    if seed is not None and "random_state" in accepted:
+        parameters["random_state"] = seed
+    return cls(**parameters, verbose=True)
+
+
+def _because(task: str, linear: bool, with_nu: bool) -> str:
+    words = [f"the task {task}"] + ["--linear"] * linear + ["--nu"] * (with_nu and not linear)
+    return " with ".join(words)
+
+
+def _kernel_parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """``given`` with its kernel and the kernel's parameters as an estimator takes them."""
+    rest = {name: value for name, value in given.items() if name not in ("kernel", "gamma", "degree", "coef0")}
+    own: dict[str, Any] = {name: given[name] for name in ("gamma", "degree", "coef0") if name in given}
+    if "gamma" in own and own["gamma"] not in ("scale", "auto"):
+        try:
+            own["gamma"] = float(own["gamma"])
+        except ValueError:
+            raise InvalidInputError(f"--gamma must be a number, scale or auto; got {own['gamma']!r}.") from None
+    name = given.get("kernel", "rbf")
+    if name in _NAMED:
+        for key in own:
+            if key not in _NAMED[name]:
+                raise InvalidInputError(f"--{key} is no parameter of the kernel {name}.")
+        return {**rest, "kernel": "poly" if name == "polynomial" else name, **own}
+    if "(" not in name:
+        if isinstance(own.get("gamma"), str):
+            raise InvalidInputError(f"--gamma must be a number for the kernel {name}; got {own['gamma']!r}.")
+        return {**rest, "kernel": choose_kernel(name, **own)}
+    if own:
+        raise InvalidInputError(f"--{next(iter(own))} belongs into the kernel's expression, as in RBF(gamma=0.1).")
+    return {**rest, "kernel": parse_kernel(name)}
+
+
+def _fit(model: Any, X: Any, y: np.ndarray | None) -> Interrupted | None:
+    """Fit, with warnings as sentences; the interruption that a fitted model has survived, if there was one."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        error_console().print(f"gapless: {message}", markup=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ConvergenceWarning)  # what it says is said with the exit code
+        warnings.showwarning = show
+        try:
+            model.fit(X, y)
+        except Interrupted as stop:
+            return stop
+    return None
+
+
+def _print_json(model: Any, samples: Samples, out: Path, worst: Any, proven: bool, seconds: float) -> None:
+    classes = getattr(model, "classes_", None)
+    content = {
+        "model": str(out),
+        "class": type(model).__name__,
+        "kernel": repr(model._kernel_object) if hasattr(model, "_kernel_object") else None,
+        "samples": samples.X.shape[0],
+        "features": samples.X.shape[1],
+        "classes": None if classes is None else classes.tolist(),
+        "support_vectors": n_support(model),
+        "tol": model.tol,
+        "proven": proven,
+        "status": worst.status.name,
+        "certificate": proof(model.certificate_),
+        "certificates": [proof(certificate) for certificate in model.certificates_],
+        "seconds": seconds,
+    }
+    print(json.dumps(content, indent=2))
+
+
+def _print_facts(model: Any, samples: Samples, out: Path, worst: Any, proven: bool, seconds: float) -> None:
+    parts = len(model.certificates_)
+    among = f" (the worst of {parts} subproblems)" if parts > 1 else ""
+    support = n_support(model)
+    facts = [
+        ("model", title(model)),
+        ("data", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"),
+        ("certificate", f"{model.certificate_}{among}"),
+        ("proven", f"to {model.tol:g}" if proven else "no"),
+        *([] if support is None else [("support vectors", f"{support:,}")]),
+        ("seconds", f"{seconds:.2f}"),
+        ("saved to", f"{out} ({out.stat().st_size:,} bytes)"),
+    ]
+    print_facts(console(), facts)
