@@ -19,10 +19,11 @@ from tests.problems import CATALOGUE
 
 # Runs in a process of its own: says "running" once the loop runs, waits for Ctrl-C, and tells as JSON what it caught.
 SCRIPT = """
-import json, sys, time
+import json, signal, sys, time
 import numpy as np
 import gapless as gl
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
 solver, n, d, kernel, intercept, C = json.loads(sys.argv[1])
 rng = np.random.default_rng(0)
 

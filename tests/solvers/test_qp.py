@@ -24,10 +24,10 @@ def test_both_forms_reach_the_optimum(entry):
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_the_scale_of_the_data_does_not_matter(form, scale):
     """X · s with C/s² is the same problem in other units: P goes with 1/s²."""
-    data = CATALOGUE["hinge_free_C"].arguments()
-    result = gl.solve(gl.Problem(scale * data["X"], data["y"], C=scale**-2), QP(form=form))
+    entry = CATALOGUE["hinge_free_C"]
+    result = gl.solve(gl.Problem(scale * entry.X, entry.y, C=scale**-2), QP(form=form))
     assert result.certificate.relative_gap <= 1e-8
-    expected = gl.solve(CATALOGUE["hinge_free_C"].problem(), "smo", tol=1e-9).certificate.primal
+    expected = gl.solve(entry.problem(), "smo", tol=1e-9).certificate.primal
     assert result.certificate.primal * scale**2 == pytest.approx(expected, rel=1e-7)
 
 

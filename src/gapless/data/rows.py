@@ -55,10 +55,10 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 
 def row_entries(rows: Rows) -> float:
-    """Stored entries of an average row: what a pass over one row costs."""
+    """Stored entries of an average row, at least one: what a pass over one row costs."""
     if isinstance(rows, DenseRows):
         return float(rows.values.shape[1])
-    return len(rows.values) / max(1, len(rows.indptr) - 1)
+    return max(1.0, len(rows.values) / max(1, len(rows.indptr) - 1))
 
 
 @njit(cache=True, error_model="numpy", inline="always")

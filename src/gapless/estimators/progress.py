@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, Any, Self
 
 from gapless.solvers import SOLVERS
 from gapless.trace import Progress as Step
+
+if TYPE_CHECKING:  # loaded where a line is shown, so that importing stays light
+    from rich.console import Console
+    from rich.progress import Progress
 
 
 def unit_of(step: Step) -> str:
@@ -20,6 +21,8 @@ def unit_of(step: Step) -> str:
 
 def make_console() -> Console:
     """Where the line goes: beside the program's own output."""
+    from rich.console import Console
+
     return Console(stderr=True)
 
 
@@ -37,6 +40,8 @@ class ProgressLine:
         self._display: Progress | None = None
         console = make_console() if estimator.verbose else None
         if console is not None and console.is_terminal:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
             self._display = Progress(
                 TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[facts]}"), TimeElapsedColumn(),
                 console=console, transient=True,

@@ -95,8 +95,14 @@ def manhattan_distances(X: Matrix, Z: Matrix) -> np.ndarray:
     """‖xᵢ − zⱼ‖₁ for all pairs."""
     left, right = as_float64(X), as_float64(Z)
     if sp.issparse(left) or sp.issparse(right):
-        return _manhattan(sp.csr_array(left), sp.csr_array(right))
+        return _manhattan(_short_indices(left), _short_indices(right))
     return cdist(left, right, "cityblock")
+
+
+def _short_indices(X: Matrix) -> sp.csr_array:
+    """X as CSR with the 32-bit indices that scikit-learn's loop takes."""
+    X = sp.csr_array(X)
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _squared_differences(X: Matrix, Z: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:

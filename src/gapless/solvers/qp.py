@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from gapless.background import in_background
+from gapless.background import in_background, in_child
 from gapless.certificate import Point
 from gapless.data import require_memory
 from gapless.errors import MissingDependencyError
@@ -29,6 +29,8 @@ from gapless.solvers.base import Solver, State, check_choice, full_gram, start_b
 FORMS = ("dual", "primal")
 # As tight as Clarabel reaches on most problems: beyond what it can reach, its last iterates get worse again.
 _TOLERANCE = 1e-10
+# Entries of the program's matrices from which its set-up holds the interpreter for more than about 0.1 s.
+_LARGE = 500_000
 
 
 @dataclass
@@ -75,20 +77,31 @@ class QP(Solver):
         return state.solution
 
 
-def _call(backend: str, P: Any, q: np.ndarray, G: Any, h: Any, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> Any:
-    """The library's solution, on a thread so that Ctrl-C is heard."""
+def _call(backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> tuple[Any, Any]:
+    """The library's (x, multipliers of A x = b), x None where it found nothing.
+
+    Ctrl-C is heard meanwhile: a small program runs on a thread; in a large one the library holds the interpreter for long, and a process of
+    its own, which takes about a second to start, can be ended.
+    """
     try:
         import qpsolvers
     except ImportError as error:
         raise MissingDependencyError("solver='qp' needs qpsolvers and clarabel; install gapless[qp].") from error
     names = ("tol_gap_abs", "tol_gap_rel", "tol_feas") if backend == "clarabel" else ()
-    options: dict[str, Any] = dict.fromkeys(names, _TOLERANCE)
-    sparse = [None if matrix is None else sp.csc_matrix(matrix) for matrix in (P, G, A)]
-    task = qpsolvers.Problem(sparse[0], q, sparse[1], h, sparse[2], b, lb, ub)
+    options: dict[str, Any] = {"solver": backend, **dict.fromkeys(names, _TOLERANCE)}
+    P, A = sp.csc_matrix(P), None if A is None else sp.csc_matrix(A)
+    task = (P, q, None, None, A, b, lb, ub)
+    if P.nnz + (0 if A is None else A.nnz) > _LARGE:
+        code = (
+            "import warnings; warnings.simplefilter('ignore')\nimport qpsolvers\n"
+            "found = qpsolvers.solve_problem(qpsolvers.Problem(*task[0]), **task[1])\nanswer = (found.x, found.y)"
+        )
+        return in_child(code, (task, options))
     with warnings.catch_warnings():
         # An early stop is the certificate's to judge, in figures.
         warnings.filterwarnings("ignore", message="Clarabel.rs terminated with status", category=UserWarning)
-        return in_background(lambda: qpsolvers.solve_problem(task, solver=backend, **options))
+        found = in_background(lambda: qpsolvers.solve_problem(qpsolvers.Problem(*task), **options))
+    return found.x, found.y
 
 
 def _unit(problem: Problem) -> float:
@@ -131,12 +144,10 @@ def _solve_dual(problem: Problem, backend: str) -> Point:
     else:
         P, q, lower, upper, A = K, -dual.p, dual.lower, dual.upper, ones
     free = problem.intercept == "free"
-    solution = _call(
-        backend, P, q, None, None, A if free else None, problem.totals / unit if free else None, lower, upper
-    )
-    if solution.x is None:
+    x, _ = _call(backend, P, q, A if free else None, problem.totals / unit if free else None, lower, upper)
+    if x is None:
         return Point(beta=np.zeros(n))
-    beta = unit * (solution.x[:n] - solution.x[n:] if split else solution.x)
+    beta = unit * (x[:n] - x[n:] if split else x)
     snapped = _snap(problem, beta)
     if problem.is_linear:
         return Point(beta=snapped, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
@@ -195,11 +206,11 @@ def _solve_primal(problem: Problem, backend: str) -> Point:
     A = sp.hstack([kind[0] for kind in kinds], format="csc")
     P = sp.block_diag([kind[1] for kind in kinds], format="csc")
     q, lower, upper = (np.concatenate([kind[k] for kind in kinds]) for k in (2, 3, 4))
-    solution = _call(backend, P, q, None, None, A, dual.p.copy(), lower, upper)
-    if solution.x is None:
+    x, multipliers = _call(backend, P, q, A, dual.p.copy(), lower, upper)
+    if x is None:
         return Point(beta=np.zeros(n))
-    b = float(solution.x[m]) if problem.intercept != "none" else 0.0
-    beta = _snap(problem, -unit * np.asarray(solution.y))
+    b = float(x[m]) if problem.intercept != "none" else 0.0
+    beta = _snap(problem, -unit * np.asarray(multipliers))
     if problem.is_linear:
-        return Point(beta=beta, w=np.sqrt(unit) * solution.x[:m], b=b)
-    return Point(beta=beta, b=b, expansion=unit * solution.x[:m] if problem.intercept != "regularized" else None)
+        return Point(beta=beta, w=np.sqrt(unit) * x[:m], b=b)
+    return Point(beta=beta, b=b, expansion=unit * x[:m] if problem.intercept != "regularized" else None)

@@ -76,7 +76,9 @@ def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
             continue
         rows = among[support]
         difference = abs(X[rows] - vectors)
-        if (difference.max() if difference.shape[0] else 0.0) <= 1e-6 * max(1.0, abs(vectors).max()):
+        if (difference.max() if difference.shape[0] else 0.0) <= 1e-6 * max(
+            1.0, abs(vectors).max() if len(support) else 0.0
+        ):
             return rows
     raise InvalidInputError("the model's support vectors are not rows of X: the model was trained on other data.")
 
