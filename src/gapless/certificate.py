@@ -240,7 +240,7 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
     sum_violation = 0.0
     for g, total in enumerate(problem.totals):
         members = problem.groups == g
-        excess = float(clipped[members].sum()) - total
+        excess = float(clipped[members].sum()) - float(total)
         sum_violation = max(sum_violation, abs(excess))
         heavy = members & (clipped > 0 if excess > 0 else clipped < 0)
         weight = float(np.abs(clipped[heavy]).sum())

@@ -202,7 +202,7 @@ def _function(X: Any, Z: Any) -> Any:
         (FeatureMapKernel(np.sin), r"^ONNX cannot express the kernel FeatureMapKernel\("),
         (GaussianProcessRBF(), r"^ONNX cannot express "),
     ],
-    ids=str,
+    ids=["function", "precomputed", "Chi2", "FunctionKernel", "FeatureMapKernel", "gaussian process"],
 )
 def test_what_onnx_cannot_express_is_refused_by_name(kernel: Any, message: str) -> None:
     X, y = data(2)
