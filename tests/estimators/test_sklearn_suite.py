@@ -46,7 +46,6 @@ def run(tmp_path, *options):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(
     not sklearn.__version__.startswith("1.9."), reason="the differences are those of scikit-learn 1.9's tests"

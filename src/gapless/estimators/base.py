@@ -177,6 +177,11 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         return sp.csr_matrix(dual_coef) if self._sparse and self._kernel_object is not None else dual_coef
 
     @property
+    def _kkt_tol(self) -> float:
+        """LIBSVM stops anywhere below ``tol``, by chance; a quarter of it is never looser than that."""
+        return self.tol / 4
+
+    @property
     def _max_iter(self) -> float | None:
         return None if self.max_iter == -1 else self.max_iter
 

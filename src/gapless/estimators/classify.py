@@ -51,7 +51,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
             (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], class_weight[codes[m]], spec))
             for m, (i, _) in zip(members, pairs(len(classes)), strict=True)
         ]
-        run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self.tol, max_iter=self._max_iter)
+        run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self._max_iter)
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = members
         self._scales = np.array([self._scale(solved) for solved in run.solved])

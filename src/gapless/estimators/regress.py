@@ -29,7 +29,7 @@ class SingleKernelEstimator(KernelEstimator):
         run = self._solve_all(
             [lambda: self._problem(samples[used], None if y is None else y[used], weight[used], spec)],
             data=(X, y, sample_weight),
-            kkt_tol=self.tol,
+            kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
         )
         (solved,) = run.solved
