@@ -25,6 +25,8 @@ $(READY): pyproject.toml
 	@echo "Setting up $(VENV): some minutes, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[peers]' \
+		|| echo "The packages of other systems could not be installed: the tests that read their models are skipped."
 	@touch $@
 
 $(FRESH): $(READY) $(shell find src -name '*.py')

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -113,5 +112,7 @@ class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.method == "sample":
             return X[check_random_state(self.random_state).choice(X.shape[0], size=m, replace=False)]
         if self.method == "kmeans":
+            from sklearn.cluster import KMeans  # slow to import, and needed here alone
+
             return KMeans(m, random_state=self.random_state).fit(X).cluster_centers_
         raise InvalidInputError(f"method must be 'sample' or 'kmeans'; got {self.method!r}.")
