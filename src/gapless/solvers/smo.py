@@ -26,8 +26,6 @@ from gapless.solvers.base import Solver, State, check_choice, check_positive, st
 PAIRS = ("second_order", "maximal_violation")
 # A slope below this multiple of the rounding of f is noise: nothing is left to gain.
 _NOISE = 8 * np.finfo(float).eps
-# Up to so many samples all rows at once cost less than the calls for single ones.
-_FEW = 600
 # What a compiled loop returns in place of an index: the largest violation is noise, or it is at most the target.
 _AT_NOISE, _AT_TARGET = -1, -2
 
@@ -75,10 +73,7 @@ class SMO(Solver):
             beta = feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
         kernel = Linear() if problem.kernel is None else problem.kernel
         room = max(int(self.cache_mb * 2**20), 2 * 8 * problem.n_samples)
-        cache = RowCache(kernel, problem.X, room)
-        if problem.n_samples <= min(_FEW, len(cache.rows)):
-            cache.fetch(np.arange(problem.n_samples))
-        return SmoState(rng, beta=beta, f=_fresh_f(problem, beta), cache=cache)
+        return SmoState(rng, beta=beta, f=_fresh_f(problem, beta), cache=RowCache(kernel, problem.X, room))
 
     def step(self, problem: Problem, state: SmoState) -> None:
         n = problem.n_samples
