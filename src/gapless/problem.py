@@ -14,8 +14,7 @@ from gapless.data import Rows, check_labels, check_matrix, check_targets, check_
 from gapless.data.products import matvec, rmatvec
 from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
 from gapless.errors import InvalidInputError
-from gapless.kernels import Kernel, Linear
-from gapless.kernels.gram import blocks
+from gapless.kernels import Kernel, Linear, Panels
 from gapless.losses import DualTerms, Loss, as_loss
 
 Intercept = Literal["free", "regularized", "none"]
@@ -225,8 +224,8 @@ class Problem:
             return matvec(X, self.weights(beta))
         out = np.zeros(X.shape[0])
         if len(support) and self.kernel is not None:
-            for part, block in blocks(self.kernel, X, self.X[support]):
-                out[part] = block @ beta[support]
+            vectors = Panels(self.kernel, self.X[support], np.float64)
+            out = vectors.apply(X, beta[support])
         return out
 
     def expand_weights(self, w: np.ndarray) -> np.ndarray:

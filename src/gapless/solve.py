@@ -26,6 +26,9 @@ from gapless.trace import Callback, Progress, Trace
 # seconds keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
+# With a kernel it costs as much as all its entries once; a solver that knows its gap asks for it in time.
+_KERNEL_CHECK_COST = 20.0
+_KERNEL_CHECK_SHARE = 1.0
 
 
 @singledispatch
@@ -134,11 +137,14 @@ class _Run:
             self.keep(start)
         state = self.solver.init(self.problem, start, np.random.default_rng(seed))
         status = self.check(state, start or self.solver.point(self.problem, state))
-        state.target = min(self.tol, self.kkt_tol)
+        state.target, state.gap_target = self.kkt_tol, self.tol
+        if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
+            state.target, state.gap_target = min(self.tol, self.kkt_tol), math.inf  # no bound comes from its dual
         while status is None:
             work, iterations = self.next_check(state)
             if state.ready:
                 state.target *= 0.3
+                state.gap_target *= 0.3
                 state.ready = False
             while (
                 status is None and not state.ready and state.work < work and state.iterations < iterations * (1 - 1e-12)
@@ -166,6 +172,9 @@ class _Run:
             return math.inf, float(state.iterations + self.check_every)
         columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best[1].beta)))
         cost = self.problem.n_samples * columns * self.problem.entry_work
+        if not self.problem.is_linear:
+            cost = max(cost, self.problem.n_samples**2 * self.problem.entry_work / 8)
+            return float(state.work + max(_KERNEL_CHECK_COST * cost, _KERNEL_CHECK_SHARE * state.work)), math.inf
         return float(state.work + max(_CHECK_COST * cost, _CHECK_SHARE * state.work)), math.inf
 
     def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:

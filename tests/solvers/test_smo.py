@@ -62,21 +62,20 @@ def test_the_first_pair_is_the_largest_violation():
 
 
 @pytest.mark.parametrize("name", ["rbf_free", "laplacian_tube_free", "polynomial_none", "breast_cancer_rbf"])
-def test_a_cache_of_two_rows_gives_the_same_optimum(name):
+def test_room_for_few_kernel_entries_gives_the_same_optimum(name):
     problem = CATALOGUE[name].problem()
-    tiny, ample = SMO(cache_mb=1e-9), SMO()
-    state = tiny.init(problem, None, np.random.default_rng(0))
-    assert state.cache.rows.shape == (2, problem.n_samples)
-    a, b = gl.solve(problem, tiny), gl.solve(problem, ample)
+    few, ample = SMO(cache_mb=8 * 20**2 / 2**20), SMO()
+    *_, state = drive(few, problem, 3)
+    assert len(state.room) <= 20**2
+    a, b = gl.solve(problem, few), gl.solve(problem, ample)
     assert a.status is b.status is gl.Status.CONVERGED
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=2e-6)
 
 
-def test_rows_are_computed_once_where_they_fit():
+def test_entries_are_computed_once_where_they_fit():
     problem = CATALOGUE["rbf_free"].problem()
-    solver = SMO()
-    *_, state = drive(solver, problem, 500)
-    assert 0 < state.cache.misses <= problem.n_samples
+    *_, state = drive(SMO(), problem, 500)
+    assert state.panels.entries == problem.n_samples**2
     np.testing.assert_allclose(state.f, CATALOGUE["rbf_free"].reference().K @ state.beta, atol=1e-11)
 
 

@@ -5,6 +5,7 @@ from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.custom import FeatureMapKernel, FunctionKernel, Precomputed
 from gapless.kernels.dot import Chi2, Cosine, DotProduct, Linear, Polynomial, Sigmoid
 from gapless.kernels.gram import RowCache, blocks
+from gapless.kernels.panel import Panels
 from gapless.kernels.stationary import RBF, Laplacian, Matern, Stationary
 from gapless.kernels.validity import ValidityReport, check_valid
 
@@ -22,6 +23,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Panels",
     "Polynomial",
     "Power",
     "Precomputed",

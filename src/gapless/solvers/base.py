@@ -38,7 +38,9 @@ class State:
     limit: float = np.inf  # iterations not to go beyond; set by the loop before each step
     quantum: float = QUANTUM  # entries to touch at most, likewise
     done: bool = False
-    target: float = 0.0  # a solver that knows its own KKT violation stops a step early where it falls to this, and is ready for a check
+    # A solver that knows its own KKT violation and gap says that it is ready for a check where they fall to these.
+    target: float = np.inf
+    gap_target: float = 0.0
     ready: bool = False
 
 

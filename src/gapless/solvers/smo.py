@@ -1,48 +1,88 @@
-"""Sequential minimal optimisation: the dual by pairs of variables, chosen by the KKT conditions (Platt 1998; Fan, Chen & Lin 2005).
+"""Sequential minimal optimisation in blocks: the dual by pairs of variables, chosen by the KKT conditions (Platt 1998; Fan, Chen & Lin 2005).
 
 With a free intercept Σβ = 0 couples the variables, so that the least step moves a pair: βᵢ up and βⱼ down by the same amount. i is the largest
-violation max over {β can rise} of ∂⁺ᵢ − fᵢ; j is, among those that can fall below it, the one whose step gains most, (vᵢ − vⱼ)²/η with
-η = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ (``pairs="second_order"``), or the other end of the violation (``"maximal_violation"``). The step is exact. Without the
-constraint one variable at a time is the least step, and the one that gains most is taken.
+violation; j is, among those that can fall below it, the one whose step gains most, (vᵢ − vⱼ)²/η with η = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+(``pairs="second_order"``), or the other end of the violation (``"maximal_violation"``). Without the constraint one variable at a time moves.
 
-Kernel rows come from a cache of bounded size; f = Kβ is kept up to date in float64.
+Three levels keep the work where it pays. A round takes the free variables and the worst violators among all samples, an active set of some
+thousands, and computes their kernel matrix; the dual is maximised over them, by blocks that fit a core's cache (``blocks.py``); then what moved is
+expanded to all samples, through panels that keep no kernel row (``kernels/panel.py``). Equal samples are one variable. A large problem is solved on
+growing random parts of it first, so that a round on all samples begins near the optimum.
+
+Kernel entries are float32 where there are many; f = Kβ is float64, and refreshed from scratch when its error could matter.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from gapless.certificate import Point, feasible
-from gapless.kernels import Linear, RowCache
-from gapless.losses import DualEntropy
-from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step, rise_slope
+from gapless.certificate import Point, best_offsets, feasible
+from gapless.data.distinct import distinct_samples
+from gapless.kernels import Linear, Panels
+from gapless.losses import DualEntropy, DualTerms, Loss
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
+from gapless.solvers.blocks import ends, solve_active, violation, working_set
 
 PAIRS = ("second_order", "maximal_violation")
-# A slope below this multiple of the rounding of f is noise: nothing is left to gain.
-_NOISE = 8 * np.finfo(float).eps
-# What a compiled loop returns in place of an index: the largest violation is noise, or it is at most the target.
-_AT_NOISE, _AT_TARGET = -1, -2
+_EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
+_BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
+_ACTIVE = 4096  # variables of an active set
+_LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
+_MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
+_LOOSE = 1e-4  # float32 entries farther off than this are not worth having
+_ROUND = 0.1  # share of the violation that a round leaves in its active set
+_SHARE = 0.1  # and a block in its own
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """The samples as the solver sees them: the distinct ones, in its own order."""
+
+    y: np.ndarray
+    cost: np.ndarray
+    groups: np.ndarray
+    totals: np.ndarray
+    loss: Loss
+    dual: DualTerms
+    diagonal: np.ndarray
+
+    def first(self, n: int) -> _Samples:
+        """The first n of them."""
+        if n == len(self.y):
+            return self
+        dual = type(self.dual)(*(vector[:n] for vector in self.dual))
+        return _Samples(self.y[:n], self.cost[:n], self.groups[:n], self.totals, self.loss, dual, self.diagonal[:n])
 
 
 @dataclass
 class SmoState(State):
-    """β, f = Kβ (s² included), the row cache, and how often f was recomputed from scratch."""
+    """β and f = Kβ (s² included) of the distinct samples in the solver's order, and where they are among all samples."""
 
+    samples: _Samples = None  # type: ignore[assignment]
+    which: np.ndarray = None  # type: ignore[assignment]
+    portion: np.ndarray = None  # type: ignore[assignment]
+    order: np.ndarray = None  # type: ignore[assignment]
     beta: np.ndarray = None  # type: ignore[assignment]
     f: np.ndarray = None  # type: ignore[assignment]
-    cache: RowCache = None  # type: ignore[assignment]
+    panels: Panels = None  # type: ignore[assignment]
+    room: np.ndarray = field(default=None, repr=False)  # type: ignore[assignment]
+    gram: np.ndarray | None = field(default=None, repr=False)
+    reach: int = 0  # how many of the samples take part so far
+    drift: float = 0.0  # about how far f may be off
     refreshed: int = 0
+    asked: bool = False  # for a proof, and nothing moved since
 
 
 @dataclass(frozen=True)
 class SMO(Solver):
-    """Two-variable decomposition of the dual. ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the cached kernel rows.
+    """Two-variable decomposition of the dual, in blocks.
+
+    ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept, None: an eighth of the memory
+    that is free, at most 512 MB.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
@@ -65,48 +105,192 @@ class SMO(Solver):
         return None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
-        beta = (
-            _first_in(problem) if problem.is_nu and start is None else feasible(problem, start_beta(problem, start))[0]
-        )
+        beta = _first_in(problem) if problem.is_nu and start is None else feasible(problem, start_beta(problem, start))[0]
         if isinstance(problem.dual, DualEntropy) and start is None:
             # The entropy's slope is infinite at the box: begin in the middle.
             beta = feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
+        samples, order, which, portion = _distinct(problem, rng)
         kernel = Linear() if problem.kernel is None else problem.kernel
-        room = max(int(self.cache_mb * 2**20), 2 * 8 * problem.n_samples)
-        return SmoState(rng, beta=beta, f=_fresh_f(problem, beta), cache=RowCache(kernel, problem.X, room))
+        n = len(order)
+        X = problem.X if len(order) == problem.n_samples and (np.diff(order) == 1).all() else problem.X[order]
+        panels = Panels(kernel, X, np.float64 if n <= _EXACT else np.float32)
+        if n > _EXACT and panels.error > _LOOSE:
+            panels = Panels(kernel, X, np.float64)
+        state = SmoState(rng, samples=samples, order=order, which=which, portion=portion, panels=panels)
+        state.beta = np.bincount(which, weights=beta, minlength=n)
+        state.f = np.zeros(n)
+        state.reach = n if beta.any() or n <= 2 * _ACTIVE or not _both_ends(samples) else _ACTIVE // 2
+        self._refresh(problem, state, exact=False)
+        return state
 
     def step(self, problem: Problem, state: SmoState) -> None:
-        n = problem.n_samples
-        budget = whole_steps(state, 4 * n)
-        work = 0.0
-        while budget > 0 and work < state.quantum:
-            taken, i, j = self._advance(problem, state, budget)
-            budget -= taken
-            state.iterations += taken
-            work += 4.0 * n * max(1, taken)
-            if i < 0:
-                state.ready = True
-                if i == _AT_NOISE:  # on f as it was kept; f as it is may still tell something, but not for ever
-                    state.f = _fresh_f(problem, state.beta)
-                    state.refreshed += 1
-                    state.done = state.refreshed > 3
-                break
-            if taken == 0 or budget > 0:
-                misses = state.cache.misses
-                state.cache.fetch(np.array([i, j]) if j >= 0 else np.array([i]))
-                work += n * problem.entry_work * (state.cache.misses - misses)
-        state.work += work
-
-    def _advance(self, problem: Problem, state: SmoState, budget: int) -> tuple[int, int, int]:
-        arguments = (
-            problem.dual, problem.diagonal, state.cache.rows, state.cache.slot_of, budget, state.target, state.beta, state.f
+        """A round: choose, solve among the chosen, expand."""
+        samples = state.samples.first(state.reach)
+        n, coupled, n_groups = state.reach, problem.intercept == "free", len(samples.totals)
+        beta, f = state.beta[:n], state.f[:n]
+        up, down = np.empty(n), np.empty(n)
+        noise = ends(samples.dual, samples.diagonal, beta, f, up, down)
+        worst = violation(up, down, samples.groups, n_groups, coupled)
+        state.work += 4.0 * n
+        if n < len(state.beta):
+            if _relative_gap(problem, samples, beta, f) <= _LEVEL_GAP or worst <= noise:
+                self._grow(problem, state)
+                return
+        elif self._is_ready(problem, state, samples, worst):
+            if not state.asked:
+                state.ready = state.asked = True
+                return
+            self._refresh(problem, state)  # the proof did not agree
+            state.asked = False
+            return
+        elif 0.1 * worst < state.drift:
+            self._refresh(problem, state)
+            return
+        state.asked = False
+        whole = n <= self._active(state)
+        if whole:
+            chosen = np.arange(n)
+            steps = whole_steps(state, 4 * min(n, _BLOCK))
+        else:
+            free = (samples.dual.lower < beta) & (beta < samples.dual.upper)
+            chosen, _ = working_set(up, down, free, samples.groups, n_groups, coupled, self._active(state))
+            steps = int(max(1, min(_MOST_STEPS, np.ceil(state.limit - state.iterations))))
+            worst = violation(up[chosen], down[chosen], samples.groups[chosen], n_groups, coupled)
+        K = self._square(problem, state, chosen, whole)
+        new, values = beta[chosen], f[chosen]
+        part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
+        taken = solve_active(
+            part, samples.diagonal[chosen], K, samples.groups[chosen], n_groups, coupled, self.pairs == "second_order",
+            n if n <= _EXACT else _BLOCK, _ROUND * worst, _SHARE, steps, new, values,
         )  # fmt: skip
-        if problem.intercept == "free":
-            return _move_pairs(*arguments, problem.groups, len(problem.totals), self.pairs == "second_order")
-        return _move_single(*arguments, problem.shift)
+        state.iterations += taken
+        state.work += 4.0 * taken * min(len(chosen), _BLOCK)
+        change = new - beta[chosen]
+        moved = np.flatnonzero(change)
+        beta[chosen] = new
+        if whole:
+            f[:] = values
+            state.drift += float(state.panels.dtype == np.float32) * state.panels.error * float(np.linalg.norm(change))
+        elif len(moved):
+            self._expand(problem, state, chosen[moved], change[moved], 0, n)
+        if len(moved) == 0:
+            self._stalled(problem, state)
+
+    def _stalled(self, problem: Problem, state: SmoState) -> None:
+        """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
+        if state.reach < len(state.beta):
+            self._grow(problem, state)
+            return
+        state.ready = True
+        self._refresh(problem, state)
+        state.refreshed += 1
+        state.done = state.refreshed > 3
+
+    def _is_ready(self, problem: Problem, state: SmoState, samples: _Samples, worst: float) -> bool:
+        if worst > state.target:
+            return False
+        if problem.is_hard:
+            return worst <= state.gap_target
+        return _relative_gap(problem, samples, state.beta, state.f) <= 0.95 * state.gap_target
+
+    def _active(self, state: SmoState) -> int:
+        return max(2, min(_ACTIVE, int(np.sqrt(self.cache_mb * 2**20 / state.panels.dtype.itemsize))))
+
+    def _square(self, problem: Problem, state: SmoState, chosen: np.ndarray, whole: bool) -> np.ndarray:
+        if state.gram is not None and whole and len(state.gram) == len(chosen):
+            return state.gram
+        m = len(chosen)
+        if state.room is None or len(state.room) < m * m:
+            state.room = np.empty(m * m, dtype=state.panels.dtype)
+        K = state.panels.square(chosen, state.room[: m * m].reshape(m, m))
+        if problem.shift:
+            K += K.dtype.type(problem.shift)
+        state.gram = K if whole else None
+        state.work += float(m) * m * problem.entry_work
+        return K
+
+    def _expand(self, problem: Problem, state: SmoState, moved: np.ndarray, change: np.ndarray, begin: int, end: int) -> None:
+        state.panels.expand(moved, change, state.f, begin, end)
+        if problem.shift:
+            state.f[begin:end] += problem.shift * float(change.sum())
+        state.drift += float(state.panels.dtype == np.float32) * state.panels.error * float(np.linalg.norm(change))
+        state.work += float(len(moved)) * (end - begin) * problem.entry_work
+
+    def _grow(self, problem: Problem, state: SmoState) -> None:
+        """Twice as many samples take part."""
+        begin, end = state.reach, min(2 * state.reach, len(state.beta))
+        support = np.flatnonzero(state.beta[:begin])
+        drift = state.drift
+        self._expand(problem, state, support, state.beta[support], begin, end)
+        state.drift = max(drift, state.drift - drift)
+        state.reach = end
+        state.gram = None
+
+    def _refresh(self, problem: Problem, state: SmoState, exact: bool = True) -> None:
+        """f from scratch, in float64."""
+        support = np.flatnonzero(state.beta)
+        state.f[:] = 0.0
+        state.drift = 0.0
+        if len(support) == 0:
+            return
+        if exact and state.panels.dtype == np.float32:
+            full = problem.expand(self._all(state)) + problem.shift * float(state.beta.sum())
+            state.f[:] = full[state.order]
+        else:
+            self._expand(problem, state, support, state.beta[support], 0, len(state.beta))
+
+    def _all(self, state: SmoState) -> np.ndarray:
+        return state.beta[state.which] * state.portion
 
     def point(self, problem: Problem, state: SmoState) -> Point:
-        return Point(beta=state.beta.copy())
+        return Point(beta=self._all(state))
+
+
+def _relative_gap(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndarray) -> float:
+    """The relative duality gap that f as it is kept suggests; no proof."""
+    square = float(beta @ f)
+    offsets = np.zeros(len(samples.totals))
+    if problem.intercept == "free":
+        offsets = np.mean(best_offsets(samples, f), axis=1)  # type: ignore[arg-type]
+    primal = 0.5 * square + float(samples.cost @ samples.loss.value(samples.y, f + offsets[samples.groups])) + float(samples.totals @ offsets)
+    dual = float(samples.loss.dual_value(samples.y, samples.cost, beta).sum()) - 0.5 * square
+    return (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+
+
+def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
+    """(distinct samples, where each was, which of them each sample is, and its portion of that one's β).
+
+    Where there are many they come in random order, so that the first of them are like the rest.
+    """
+    n = problem.n_samples
+    which, portion, first = np.arange(n), np.ones(n), np.arange(n)
+    if n > _EXACT and not problem.is_hard:
+        first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
+    cost, order = np.asarray(problem.cost), first
+    if len(first) < n:
+        cost = np.bincount(which, weights=problem.cost, minlength=len(first))
+        portion = np.divide(problem.cost, cost[which], out=np.zeros(n), where=cost[which] > 0)
+    if len(first) > 2 * _ACTIVE:
+        shuffled = rng.permutation(len(first))
+        place = np.empty(len(first), dtype=np.int64)
+        place[shuffled] = np.arange(len(first))
+        order, which, cost = first[shuffled], place[which], cost[shuffled]
+    if order is first and len(first) == n:
+        return (
+            _Samples(problem.y, problem.cost, problem.groups, problem.totals, problem.loss, problem.dual, problem.diagonal),
+            order, which, portion,
+        )  # fmt: skip
+    y = np.asarray(problem.y)[order]
+    dual = problem.loss.dual_box(y, cost)
+    return (
+        _Samples(y, cost, problem.groups[order], problem.totals, problem.loss, dual, problem.diagonal[order]),
+        order, which, portion,
+    )  # fmt: skip
+
+
+def _both_ends(samples: _Samples) -> bool:
+    """Whether a part of the samples is a problem of its own: one group, and no total to reach."""
+    return not samples.totals.any()
 
 
 def _first_in(problem: Problem) -> np.ndarray:
@@ -118,152 +302,3 @@ def _first_in(problem: Problem) -> np.ndarray:
         before = np.cumsum(reach) - reach
         beta[members] = np.sign(total) * np.clip(abs(total) - before, 0.0, reach)
     return feasible(problem, beta)[0]
-
-
-def _fresh_f(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    return problem.expand(beta) + problem.shift * float(beta.sum())
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _move_pairs(dual, diagonal, rows, slot_of, budget, target, beta, f, groups, n_groups, second_order):
-    """Up to ``budget`` pair steps; writes beta and f. Returns (steps taken, i, j).
-
-    Stops early for a row that is not cached (i, and j once it is known, tell which) or with i < 0 where no pair violates more than noise or target.
-    """
-    n = len(beta)
-    for taken in range(budget):
-        if hasattr(dual, "cost"):
-            i, low, top = _ends_by_gain(dual, diagonal, beta, f)
-        else:
-            i, low, top = _ends_by_violation(dual, target, beta, f, groups, n_groups)
-        if i < 0 or low < 0:
-            return taken, i, -1
-        if slot_of[i] < 0:
-            return taken, i, -1
-        row_i = rows[slot_of[i]]
-        j = low
-        if second_order:
-            best = -1.0
-            bend_i = bend(dual, i, beta[i], True)
-            for k in range(n):
-                difference = top - (fall_slope(dual, k, beta[k]) - f[k])
-                if difference > 0.0 and k != i and groups[k] == groups[i]:
-                    eta = diagonal[i] + diagonal[k] - 2.0 * row_i[k]
-                    eta = max(eta, 1e-12 * (diagonal[i] + diagonal[k])) + bend_i + bend(dual, k, beta[k], False)
-                    gain = _gain(dual, k, difference, eta, beta[k], f[k] + top)
-                    if gain > best:
-                        best, j = gain, k
-        if j == i:
-            return taken, _AT_NOISE, -1
-        if slot_of[j] < 0:
-            return taken, i, j
-        row_j = rows[slot_of[j]]
-        eta = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], 1e-12 * (diagonal[i] + diagonal[j]))
-        new_i, new_j = pair_step(dual, i, j, f[i], f[j], beta[i], beta[j], max(eta, 1e-300))
-        change_i, change_j = new_i - beta[i], new_j - beta[j]
-        if change_i == 0.0 and change_j == 0.0:
-            return taken, _AT_NOISE, -1
-        beta[i], beta[j] = new_i, new_j
-        for k in range(n):
-            f[k] += change_i * row_i[k] + change_j * row_j[k]
-    return budget, 0, 0
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def _gain(dual, k, slope, curvature, beta, f):
-    """What a step of βₖ gains, to second order, where f is its decision value.
-
-    The slopes of the entropy are logarithms, large where there is no way to go: there the gain is at most the slope times the way to the β
-    that f calls for.
-    """
-    gain = slope * slope / max(curvature, 1e-300)
-    if hasattr(dual, "cost"):
-        gain = min(gain, abs(slope * (dual_of(dual, k, f) - beta)))
-    return gain
-
-
-@njit(cache=True, error_model="numpy")
-def _ends_by_violation(dual, target, beta, f, groups, n_groups):
-    """(i, j, slope of i's rise): the two ends of the largest violation inside a group; i < 0 where it is noise, or at most the target."""
-    best_i, best_j, best_top, best_violation = _AT_NOISE, -1, 0.0, 0.0
-    for g in range(n_groups):
-        i, j, top, bottom, size = -1, -1, -np.inf, np.inf, 0.0
-        for k in range(len(beta)):
-            if groups[k] == g:
-                rise = rise_slope(dual, k, beta[k]) - f[k]
-                fall = fall_slope(dual, k, beta[k]) - f[k]
-                if rise > top:
-                    i, top = k, rise
-                if fall < bottom:
-                    j, bottom = k, fall
-                size = max(size, abs(f[k]))
-        if i >= 0 and j >= 0 and top - bottom > max(best_violation, _NOISE * (1.0 + size)):
-            best_i, best_j, best_top, best_violation = i, j, top, top - bottom
-    if 0.0 < best_violation <= target:
-        best_i = _AT_TARGET
-    return best_i, best_j, best_top
-
-
-@njit(cache=True, error_model="numpy")
-def _ends_by_gain(dual, diagonal, beta, f):
-    """The same for the entropy, whose slopes are logarithms and large where nothing is to gain: i and j gain most against a common level.
-
-    The level (the intercept that the slopes suggest) is their mean, weighted by how far each can move.
-    """
-    n = len(beta)
-    total, weight = 0.0, 0.0
-    for k in range(n):
-        if dual.cost[k] > 0.0:
-            a = dual.y[k] * beta[k] / dual.cost[k]
-            reach = dual.cost[k] * max(a * (1.0 - a), 1e-12)
-            total += reach * (rise_slope(dual, k, beta[k]) - f[k])
-            weight += reach
-    level = total / weight
-    i, j, up, down, size = -1, -1, 0.0, 0.0, 0.0
-    for k in range(n):
-        size = max(size, abs(f[k]))
-        if dual.cost[k] > 0.0:
-            slope = rise_slope(dual, k, beta[k]) - f[k] - level
-            curvature = diagonal[k] + bend(dual, k, beta[k], slope > 0.0)
-            gain = _gain(dual, k, slope, curvature, beta[k], f[k] + level)
-            if slope > 0.0 and gain > up:
-                i, up = k, gain
-            if slope < 0.0 and gain > down:
-                j, down = k, gain
-    if i < 0 or j < 0 or up + down <= (_NOISE * (1.0 + size)) ** 2:
-        return _AT_NOISE, -1, 0.0
-    return i, j, rise_slope(dual, i, beta[i]) - f[i]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _move_single(dual, diagonal, rows, slot_of, budget, target, beta, f, shift):
-    """Up to ``budget`` steps of the one variable that gains most; writes beta and f. Returns as ``_move_pairs``, with j = −1."""
-    n = len(beta)
-    for taken in range(budget):
-        i, best, size, largest = _AT_NOISE, 0.0, 0.0, 0.0
-        for k in range(n):
-            size = max(size, abs(f[k]))
-        for k in range(n):
-            rise, fall = rise_slope(dual, k, beta[k]) - f[k], f[k] - fall_slope(dual, k, beta[k])
-            violation = max(rise, fall)
-            if violation > _NOISE * (1.0 + size):
-                largest = max(largest, violation)
-                curvature = diagonal[k] + bend(dual, k, beta[k], rise > fall)
-                gain = _gain(dual, k, violation, curvature, beta[k], f[k])
-                if gain > best:
-                    i, best = k, gain
-        if i >= 0 and largest <= target:
-            i = _AT_TARGET
-        if i < 0:
-            return taken, i, -1
-        if slot_of[i] < 0:
-            return taken, i, -1
-        new = dual_step(dual, i, f[i], beta[i], diagonal[i])
-        change = new - beta[i]
-        if change == 0.0:
-            return taken, _AT_NOISE, -1
-        beta[i] = new
-        row = rows[slot_of[i]]
-        for k in range(n):
-            f[k] += change * (row[k] + shift)
-    return budget, 0, 0

@@ -1,0 +1,368 @@
+"""Compiled decomposition of a dual whose kernel matrix is at hand: blocks of variables, and in each block pairs (or single variables) by SMO.
+
+``up[k]`` tells how the dual rises with βₖ, ``down[k]`` how it falls with it: of two samples that share an offset, the pair (i, j) violates the
+optimality conditions by up[i] − down[j]. Without a common constraint each violates by itself, by up[k] or −down[k].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gapless.losses import DualBox, DualEntropy
+from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step, rise_slope
+
+_BIG = 1e300  # stands for "can't move"; finite, so that the loops may assume finite numbers
+_NOISE = 8 * np.finfo(float).eps  # a violation below this multiple of the rounding of f is nothing
+_FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take(dual, chosen):
+    """The terms of some variables."""
+    if hasattr(dual, "cost"):
+        return DualEntropy(dual.y[chosen], dual.cost[chosen], dual.lower[chosen], dual.upper[chosen])
+    else:
+        return DualBox(dual.p[chosen], dual.epsilon[chosen], dual.d[chosen], dual.lower[chosen], dual.upper[chosen])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ends(dual, diagonal, beta, f, up, down):
+    """Fill ``up`` and ``down``; returns the rounding noise of f. The entropy's are what a step gains, to second order, against a common level."""
+    size = 0.0
+    for k in range(len(beta)):
+        size = max(size, abs(f[k]))
+    if hasattr(dual, "cost"):
+        level = _level(dual, beta, f)
+        for k in range(len(beta)):
+            up[k], down[k] = -_BIG, _BIG
+            if dual.cost[k] > 0.0:
+                slope = rise_slope(dual, k, beta[k]) - f[k] - level
+                gain = _gain(dual, k, slope, diagonal[k] + bend(dual, k, beta[k], slope > 0.0), beta[k], f[k] + level)
+                if slope > 0.0:
+                    up[k] = gain
+                elif slope < 0.0:
+                    down[k] = -gain
+    else:
+        for k in range(len(beta)):
+            up[k] = max(-_BIG, rise_slope(dual, k, beta[k]) - f[k])
+            down[k] = min(_BIG, fall_slope(dual, k, beta[k]) - f[k])
+    return _NOISE * (1.0 + size)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _level(dual, beta, f):
+    """The intercept that the entropy's slopes suggest: their mean, weighted by how far each can move."""
+    total, weight = 0.0, 1e-300
+    for k in range(len(beta)):
+        if dual.cost[k] > 0.0:
+            a = dual.y[k] * beta[k] / dual.cost[k]
+            reach = dual.cost[k] * max(a * (1.0 - a), 1e-12)
+            total += reach * (rise_slope(dual, k, beta[k]) - f[k])
+            weight += reach
+    return total / weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _gain(dual, k, slope, curvature, beta, f):
+    """What a step of βₖ gains where f is its decision value; the entropy's, at most the slope times the way to the β that f calls for."""
+    gain = slope * slope / max(curvature, 1e-300)
+    if hasattr(dual, "cost"):
+        gain = min(gain, abs(slope * (dual_of(dual, k, f) - beta)))
+    return gain
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def violation(up, down, groups, n_groups, coupled):
+    """The largest violation of the optimality conditions."""
+    largest = 0.0
+    for g in range(n_groups):
+        top, bottom = -_BIG, _BIG
+        for k in range(len(up)):
+            if groups[k] == g:
+                top, bottom = max(top, up[k]), min(bottom, down[k])
+        if not coupled:
+            largest = max(largest, max(top, -bottom))
+        elif top > -_BIG and bottom < _BIG:
+            largest = max(largest, top - bottom)
+    return largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def working_set(up, down, keep, groups, n_groups, coupled, size):
+    """At most ``size`` variables, those of a group side by side: up to half of them from ``keep``, the rest the ends of the violation.
+
+    Returns them and where each group begins.
+    """
+    n = len(up)
+    chosen = np.empty(min(size, n), dtype=np.int64)
+    starts = np.zeros(n_groups + 1, dtype=np.int64)
+    taken = np.zeros(n, dtype=np.bool_)
+    count = 0
+    for g in range(n_groups):
+        room = (len(chosen) - count) // (n_groups - g)
+        begin = count
+        top, bottom = -_BIG, _BIG
+        for k in range(n):
+            if groups[k] == g:
+                top, bottom = max(top, up[k]), min(bottom, down[k])
+        low, high = (bottom, top) if coupled else (0.0, 0.0)
+        middle = 0.5 * (low + high)
+        count = _largest(np.where(keep & (groups == g), np.abs(0.5 * (up + down) - middle), -1.0), 0.0, room // 2, taken, chosen, count)
+        half = (room - (count - begin) + 1) // 2
+        count = _largest(np.where(groups == g, up, -_BIG), max(low, -0.5 * _BIG), half, taken, chosen, count)
+        rest = room - (count - begin)
+        count = _largest(np.where(groups == g, -down, -_BIG), max(-high, -0.5 * _BIG), rest, taken, chosen, count)
+        starts[g + 1] = count
+    return chosen[:count], starts
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _largest(score, floor, most, taken, chosen, count):
+    """Append the ``most`` largest scores above ``floor`` that are not taken yet; returns the new count."""
+    n = len(score)
+    for k in range(n):
+        if taken[k] or not score[k] >= floor:
+            score[k] = -np.inf
+    if most <= 0:
+        return count
+    threshold = -np.inf if most >= n else np.partition(score, n - most)[n - most]
+    for strict in (True, False):
+        for k in range(n):
+            if most > 0 and not taken[k] and score[k] > -np.inf and (score[k] > threshold if strict else score[k] == threshold):
+                taken[k] = True
+                chosen[count] = k
+                count += 1
+                most -= 1
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, size, target, share, max_steps, beta, f):
+    """Maximise the dual of the samples of K, by blocks of at most ``size``, until nothing violates by more than ``target``; writes beta and f.
+
+    Each block stops at ``share`` of the violation it began with. Returns the steps taken.
+    """
+    m = len(beta)
+    up, down = np.empty(m), np.empty(m)
+    last = np.zeros(m, dtype=np.bool_)
+    steps = 0
+    while True:
+        noise = ends(dual, diagonal, beta, f, up, down)
+        worst = violation(up, down, groups, n_groups, coupled)
+        if worst <= target:
+            return steps
+        if worst <= (noise * noise if hasattr(dual, "cost") else noise):
+            return steps
+        if steps >= max_steps:
+            return steps
+        if m <= size and n_groups == 1:
+            chosen = np.arange(m)
+            starts = np.array([0, m])
+            block = K
+        else:
+            for k in range(m):
+                last[k] = last[k] and dual.lower[k] < beta[k] < dual.upper[k]
+            chosen, starts = working_set(up, down, last, groups, n_groups, coupled, size)
+            last[:] = False
+            block = np.empty((len(chosen), len(chosen)), dtype=K.dtype)
+            for i in range(len(chosen)):
+                row = K[chosen[i]]
+                for j in range(len(chosen)):
+                    block[i, j] = row[chosen[j]]
+        part, within, old = take(dual, chosen), diagonal[chosen], beta[chosen]
+        new, values = beta[chosen], f[chosen]
+        stop = max(0.5 * target, share * worst)
+        budget = min(max_steps - steps, max(1000, 10 * len(chosen)))
+        if coupled:
+            taken = _pairs(part, within, block, starts, second_order, stop, budget, new, values)
+        else:
+            taken = _singles(part, within, block, stop, budget, new, values)
+        steps += taken
+        moved = 0
+        total = np.zeros(m, dtype=K.dtype)
+        for i in range(len(chosen)):
+            change = new[i] - old[i]
+            last[chosen[i]] = True
+            if change != 0.0:
+                beta[chosen[i]] = new[i]
+                _add(total, change, K[chosen[i]])
+                moved += 1
+                if moved % 32 == 0:
+                    _fold(f, total)
+        if len(chosen) == m and n_groups == 1:
+            f[:] = values
+        else:
+            _fold(f, total)
+        if taken == 0 or moved == 0:
+            return steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _add(total, change, row):
+    factor = total.dtype.type(change)
+    for k in range(len(total)):
+        total[k] += factor * row[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _fold(f, total):
+    for k in range(len(total)):
+        f[k] += total[k]
+        total[k] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f):
+    """SMO on a block: pairs (i up, j down) of one group; returns the steps taken."""
+    q = len(beta)
+    rise, fall, room = np.empty(q), np.empty(q), np.empty(q)
+    up, down, score = np.empty(q), np.empty(q), np.empty(q)
+    for k in range(q):
+        rise[k], fall[k] = max(-_BIG, rise_slope(dual, k, beta[k])), min(_BIG, fall_slope(dual, k, beta[k]))
+        up[k], down[k] = rise[k] - f[k], f[k] - fall[k]
+    for step in range(max_steps):
+        if hasattr(dual, "cost"):
+            i, j = _ends_by_gain(dual, diagonal, beta, f)
+            group = 0
+        else:
+            i, j, group = _ends_by_violation(up, down, starts, target, second_order and step % 8 != 0, room)
+        if i < 0:
+            return step
+        row = K[i]
+        if second_order:
+            if hasattr(dual, "cost"):
+                j = _partner(dual, diagonal, i, row, rise[i] - f[i], beta, f, fall)
+            else:
+                first, last = starts[group], starts[group + 1]
+                _gains(up[i], diagonal[i] + dual.d[i], diagonal, dual.d, row, down, score, first, last)
+                best = _top(score, room, first, last)
+                j = first
+                while j < last - 1 and score[j] != best:
+                    j += 1
+                if best <= 0.0:
+                    return step
+        if j < 0 or j == i:
+            return step
+        other = K[j]
+        eta = max(diagonal[i] + diagonal[j] - 2.0 * row[j], 1e-12 * (diagonal[i] + diagonal[j]))
+        new_i, new_j = pair_step(dual, i, j, f[i], f[j], beta[i], beta[j], max(eta, 1e-300))
+        change_i, change_j = new_i - beta[i], new_j - beta[j]
+        if change_i == 0.0 and change_j == 0.0:
+            return step
+        beta[i], beta[j] = new_i, new_j
+        rise[i], fall[i] = max(-_BIG, rise_slope(dual, i, new_i)), min(_BIG, fall_slope(dual, i, new_i))
+        rise[j], fall[j] = max(-_BIG, rise_slope(dual, j, new_j)), min(_BIG, fall_slope(dual, j, new_j))
+        for k in range(q):
+            value = f[k] + (change_i * row[k] + change_j * other[k])
+            f[k] = value
+            up[k] = rise[k] - value
+            down[k] = value - fall[k]
+    return max_steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _top(values, room, first, last):
+    """The largest of values[first:last], by halves: element by element, which vectorises where one running maximum does not."""
+    half = (last - first) // 2
+    odd = values[last - 1]
+    for k in range(half):
+        room[k] = max(values[first + k], values[first + half + k])
+    while half > 8:
+        quarter = half // 2
+        odd = max(odd, room[half - 1])
+        for k in range(quarter):
+            room[k] = max(room[k], room[quarter + k])
+        half = quarter
+    for k in range(half):
+        odd = max(odd, room[k])
+    return odd
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _gains(top, own, diagonal, bent, row, down, score, first, last):
+    """score[k] = (slope of the pair)² / its curvature: what the step with k as the other end gains."""
+    for k in range(first, last):
+        difference = max(top + down[k], 0.0)
+        both = own + diagonal[k]
+        eta = max(both - 2.0 * row[k], 1e-12 * both) + bent[k]
+        score[k] = difference * difference / max(eta, 1e-300)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _ends_by_violation(up, down, starts, target, one_end, room):
+    """(i, j, group): the two ends of the largest violation inside a group; i < 0 where it is at most the target.
+
+    ``one_end`` leaves j open, where there is one group and the check for the target may wait.
+    """
+    best_i, best_j, group, worst = -1, -1, 0, target
+    for g in range(len(starts) - 1):
+        first, last = starts[g], starts[g + 1]
+        if last == first:
+            continue
+        top = _top(up, room, first, last)
+        if one_end and len(starts) == 2:
+            bottom = -_BIG
+        else:
+            bottom = -_top(down, room, first, last)
+        if top > -0.5 * _BIG and bottom < 0.5 * _BIG and top - bottom > worst:
+            worst, group = top - bottom, g
+            best_i = first
+            while up[best_i] != top:
+                best_i += 1
+            if not (one_end and len(starts) == 2):
+                best_j = first
+                while -down[best_j] != bottom:
+                    best_j += 1
+    return best_i, best_j, group
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _partner(dual, diagonal, i, row, top, beta, f, fall):
+    """The other end of the entropy's pair: the one whose step gains most."""
+    j, best = -1, 0.0
+    for k in range(len(beta)):
+        eta = max(diagonal[i] + diagonal[k] - 2.0 * row[k], 1e-12 * (diagonal[i] + diagonal[k]))
+        eta += bend(dual, i, beta[i], True) + bend(dual, k, beta[k], False)
+        gain = _gain(dual, k, max(top - (fall[k] - f[k]), 0.0), eta, beta[k], f[k] + top)
+        if gain > best and k != i:
+            best, j = gain, k
+    return j
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _ends_by_gain(dual, diagonal, beta, f):
+    """The same for the entropy, whose slopes are logarithms and large where nothing is to gain."""
+    up, down = np.empty(len(beta)), np.empty(len(beta))
+    noise = ends(dual, diagonal, beta, f, up, down)
+    i, j = np.argmax(up), np.argmin(down)
+    if up[i] <= -_BIG or down[j] >= _BIG or up[i] - down[j] <= noise * noise:
+        return -1, -1
+    return i, j
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _singles(dual, diagonal, K, target, max_steps, beta, f):
+    """The one variable that gains most, again and again; returns the steps taken."""
+    q = len(beta)
+    for step in range(max_steps):
+        i, best, worst = -1, 0.0, 0.0
+        for k in range(q):
+            up, down = rise_slope(dual, k, beta[k]) - f[k], f[k] - fall_slope(dual, k, beta[k])
+            slope = max(up, down)
+            if slope > 0.0:
+                worst = max(worst, slope)
+                gain = _gain(dual, k, slope, diagonal[k] + bend(dual, k, beta[k], up > down), beta[k], f[k])
+                if gain > best:
+                    i, best = k, gain
+        if i < 0 or (worst <= target and not hasattr(dual, "cost")):
+            return step
+        new = dual_step(dual, i, f[i], beta[i], diagonal[i])
+        change = new - beta[i]
+        if change == 0.0:
+            return step
+        beta[i] = new
+        row = K[i]
+        for k in range(q):
+            f[k] += change * row[k]
+    return max_steps
