@@ -159,7 +159,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         beta = np.zeros(problem.n_samples)
     beta, box_violation, sum_violation = feasible(problem, beta)
     w = problem.weights(beta) if problem.is_linear else None
-    f = problem.expand(beta)
+    f, error = problem.expand_bounded(beta)
     shift_b = problem.shift * float(beta.sum())
     square = float(w @ w if w is not None else beta @ f) + shift_b * float(beta.sum())
     if not (math.isfinite(square) and np.isfinite(f).all()):
@@ -167,6 +167,8 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     scale, value = _best_scale(problem, beta, square)
     beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
     f, square, shift_b = scale * f, scale**2 * square, scale * shift_b
+    if error.any():
+        _decide(problem, beta, f, scale * error, shift_b)
     dual = DualPoint(value, beta, box_violation, sum_violation, _kkt_violation(problem, beta, f + shift_b))
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
@@ -182,6 +184,22 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         w = problem.weights(e) if problem.is_linear else None
         candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
     return min(candidates, key=lambda candidate: candidate.value), dual
+
+
+def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray, b: float) -> None:
+    """Make f exact wherever its error leaves open whether the sample's loss is zero; writes f.
+
+    A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
+    """
+    while True:
+        offsets = np.mean(best_offsets(problem, f), axis=1) if problem.intercept == "free" else np.array([b])
+        values = f + offsets[problem.groups]
+        losses = [problem.loss.value(problem.y, values + side * error) for side in (-1.0, 1.0)]
+        open_ = np.flatnonzero((error > 0) & ((losses[0] > 0) | (losses[1] > 0)))
+        if not len(open_):
+            return
+        f[open_] = problem.expand(beta, problem.X[open_])
+        error[open_] = 0.0
 
 
 def at_bounds(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -136,7 +136,8 @@ class _Run:
         if start is not None:
             self.keep(start)
         state = self.solver.init(self.problem, start, np.random.default_rng(seed))
-        status = self.check(state, start or self.solver.point(self.problem, state))
+        first = start or self.solver.point(self.problem, state)
+        status = self.check(state, first, known=None if first.beta is None or first.w is not None or first.beta.any() else self.best)
         state.target, state.gap_target = self.kkt_tol, self.tol
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
             state.target, state.gap_target = min(self.tol, self.kkt_tol), math.inf  # no bound comes from its dual
@@ -191,8 +192,10 @@ class _Run:
             self.best = (replace(best_primal, own=False), dual)
         return primal, dual
 
-    def check(self, state: Any, point: Point, ending: Status | None = None) -> Status | None:
-        primal, dual = self.keep(point)
+    def check(
+        self, state: Any, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
+    ) -> Status | None:
+        primal, dual = known or self.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(state.iterations, seconds, primal.value, dual.value)
         certificate = combine(*self.best)

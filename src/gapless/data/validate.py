@@ -24,6 +24,9 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     dtype = getattr(X, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind not in "biufO":
         raise InvalidInputError(f"{name} must hold real numbers; got the type {dtype}.")
+    if type(X) is np.ndarray and dtype in (np.float32, np.float64) and X.flags.carray and n_features is None and X.size:
+        _check_finite(X, name)  # as it should be: nothing to convert
+        return X
     small = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and np.can_cast(dtype, np.float32)
     try:
         with warnings.catch_warnings():

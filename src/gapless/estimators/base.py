@@ -24,8 +24,11 @@ from gapless.estimators.kernel_spec import (
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
 from gapless.estimators.report import NOT_FINITE
 from gapless.estimators.solving import SolvingMixin
-from gapless.kernels.gram import blocks
+from gapless.kernels import Kernel, Panels
 from gapless.result import Status
+
+
+_MANY = 2**21  # kernel entries from which on a prediction is worth float32
 
 
 class KernelEstimator(SolvingMixin, BaseEstimator):
@@ -104,20 +107,35 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         self.support_vectors_ = np.empty((0, 0)) if spec.pairwise else X[support]
 
     def _kernel_values(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
-        """Σ over support vectors of k(x, v) · coefficients, one column a model, in blocks."""
+        """Σ over support vectors of k(x, v) · coefficients, one column a model, in float64."""
         if self._kernel_object is None:
             K = call_kernel(self.kernel, X, self._X_fit) if callable(self.kernel) else X
             return self._gram_rows(K) @ coefficients
+        return _expand(self._kernel_object, *self._against_support(X, coefficients), coefficients)
+
+    def _signs(self, X: Any, coefficients: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Like ``_kernel_values`` plus offsets, where only the signs matter: in float32 but for the values whose error might cross zero."""
+        if self._kernel_object is None:
+            return self._kernel_values(X, coefficients) + offsets
+        X, vectors = self._against_support(X, coefficients)
+        fast = Panels(self._kernel_object, vectors) if X.shape[0] * vectors.shape[0] >= _MANY else None
+        if fast is None or not fast.has_bounds:
+            return _expand(self._kernel_object, X, vectors, coefficients) + offsets
+        values, bounds = fast.apply_bounded(X, coefficients)
+        values += offsets
+        close = np.flatnonzero((np.abs(values) <= bounds).any(axis=1))
+        if len(close):
+            values[close] = _expand(self._kernel_object, X[close], vectors, coefficients) + offsets
+        return values
+
+    def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
+        """(X, support vectors), in one storage."""
         vectors = dense_if_small(self.support_vectors_)
         X = self._features(X)
         X = sp.csr_array(X) if sp.issparse(vectors) else dense_if_small(X)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
-        out = np.zeros((X.shape[0], coefficients.shape[1]))
-        if coefficients.shape[0]:
-            for part, block in blocks(self._kernel_object, X, vectors):
-                out[part] = block @ coefficients
-        return out
+        return X, vectors
 
     def _squares(self, X: Any) -> np.ndarray:
         """k(x, x) of each sample."""
@@ -200,3 +218,9 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         if not hasattr(self, "_n_support"):
             raise AttributeError("n_support_ is known after fit")
         return self._n_support
+
+
+def _expand(kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
+    if not len(coefficients):
+        return np.zeros((X.shape[0], coefficients.shape[1]))
+    return Panels(kernel, vectors, np.float64).apply(X, coefficients)

@@ -107,12 +107,14 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
             alphas.append(alpha)
         return alphas[0] if len(alphas) == 1 else alphas
 
-    def _pair_decisions(self, X: Any) -> np.ndarray:
-        """f of every pair of classes, positive for its first class."""
+    def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:
+        """f of every pair of classes, positive for its first class; with ``signs`` it need have no more than the right sign."""
         check_is_fitted(self)
         dual = self._dense_dual()
         if self._n_support.sum() != dual.shape[1]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
+        if signs:
+            return self._signs(X, unpack(dual, self._n_support), self._intercept_)
         return self._kernel_values(X, unpack(dual, self._n_support)) + self._intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -150,7 +152,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
             raise InvalidInputError("break_ties must be False when decision_function_shape is 'ovo'")
         if self.break_ties and len(self.classes_) > 2:
             return self.classes_[np.argmax(self.decision_function(X), axis=1)]
-        return self.classes_[vote(self._pair_decisions(X), len(self.classes_))]
+        return self.classes_[vote(self._pair_decisions(X, signs=True), len(self.classes_))]
 
     def _get_coef(self) -> Any:
         if len(self.classes_) == 2:

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.estimators.report import NOT_FINITE
-from gapless.kernels import RBF, Constant, FunctionKernel, Kernel, Linear, Polynomial, Precomputed, Sigmoid, Validity
+from gapless.kernels import RBF, Constant, FunctionKernel, Kernel, Linear, Panels, Polynomial, Precomputed, Sigmoid, Validity
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Table(Precomputed):
     """The Gram matrix of a kernel on given samples, as good as the kernel."""
 
     def __init__(self, gram: np.ndarray, kernel: Kernel) -> None:
-        super().__init__(gram)
+        self.gram = gram  # computed here, so that nothing is left to check
         self.kernel = kernel
 
     @property
@@ -60,7 +60,7 @@ def small_gram(kernel: Kernel, X: Any) -> Table | None:
     if n * n * (entries + 10) > _SMALL_GRAM:
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
-        gram = kernel.block(X, X)
+        gram = Panels(kernel, X, np.float64).square(np.arange(n))
     if not np.isfinite(gram).all():
         raise InvalidInputError(NOT_FINITE)
     return Table(gram, kernel)

@@ -37,13 +37,14 @@ class Precomputed(Kernel):
         self.gram = gram
 
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
-        return self.gram[np.ix_(self._indices(X), self._indices(Z))].astype(np.float64, copy=False)
+        return self.gram[np.ix_(self.indices(X), self.indices(Z))].astype(np.float64, copy=False)
 
     def diag(self, X: Matrix) -> np.ndarray:
-        i = self._indices(X)
+        i = self.indices(X)
         return self.gram[i, i].astype(np.float64, copy=False)
 
-    def _indices(self, X: Matrix) -> np.ndarray:
+    def indices(self, X: Matrix) -> np.ndarray:
+        """The one column of X as indices into the Gram matrix."""
         n = len(self.gram)
         if X.shape[1] != 1:
             raise InvalidInputError(

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum, natural_power
 from gapless.kernels.base import Kernel
+from gapless.kernels.custom import Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.stationary import RBF, Laplacian
@@ -22,6 +23,8 @@ from gapless.kernels.threads import core_count, share
 from gapless.kernels.tiles import absolute_differences, exp32, exp64, sparse_products
 
 _TALL, _WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
+_SHARED = 2**18  # entries from which on threads share the work
+_LANES = 4  # sums of its own for threads to work on
 _NARROW = 32  # its width where a column of features is long
 _MANY_FEATURES = 4096
 _DENSE_SHARE = 0.25  # a CSR matrix with more entries than this is faster as a dense one
@@ -68,15 +71,69 @@ class Panels:
         self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), coefficients, out)
         return out
 
+    def own(self, coefficients: np.ndarray) -> np.ndarray:
+        """Σ over all samples x of k(xⱼ, x) · coefficient for each of them, where an entry serves both its row and its column.
+
+        Four sums, each of its own blocks of rows, are added up in the end, so that threads neither meet nor change the result.
+        """
+        blocks = list(self._node.left(self._right, np.arange(self.n)))
+        weights = coefficients.astype(self.dtype)
+        sums = np.zeros((_LANES, self.n))
+        starts = range(0, self.n, _TALL)
+        parts = min(core_count(), _LANES)
+
+        def work(k: int, stopped: Any) -> None:
+            room = _Room(self.dtype)
+            for lane in range(k, _LANES, parts):
+                out = sums[lane]
+                for start in starts[lane::_LANES]:
+                    stop, at = min(start + _TALL, self.n), 0
+                    for block, width in blocks:
+                        if stopped():
+                            return
+                        if at >= start:
+                            tile = self._node.tile(self._right, start, stop, block, width, room)
+                            out[start:stop] += tile @ weights[at : at + width]
+                            if at >= stop:
+                                out[at : at + width] += weights[start:stop] @ tile
+                        at += width
+
+        share(work, parts)
+        return sums.sum(axis=0)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether ``apply_bounded`` knows its error: for RBF, whose entries' errors are relative to the entries."""
+        return self._node.rounding(self._right) is not None
+
+    def apply_bounded(self, Z: Matrix, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``apply``, and how far at most each value is from the exact one.
+
+        The exponent of k(z, x) is a sum of m terms in the tiles' precision u, off by at most (m + 4) u ‖a‖‖b‖, with a and b the rows whose product it
+        is; so k is off by that share of itself, and a sum of 128 entries by another 140 u Σ |c| k.
+        """
+        right = self._node.prepare(Z)
+        own, terms = self._node.rounding(self._right)
+        others, _ = self._node.rounding(right)
+        both = np.concatenate([coefficients, np.abs(coefficients) * own[:, None]], axis=1)
+        out = np.zeros((Z.shape[0], both.shape[1]))
+        self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), both, out)
+        values, weights = np.split(out, 2, axis=1)
+        unit = float(np.finfo(self.dtype).eps) / 2
+        return values, 1.01 * unit * ((terms + 4) * others + 140.0)[:, None] * weights
+
     def square(self, chosen: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """k of the chosen samples among themselves, in full."""
+        """k of the chosen samples among themselves, in full; not to be written to, as it may be a given matrix."""
         m = len(chosen)
-        out = np.empty((m, m), dtype=self.dtype) if out is None else out
         right = self._node.take(self._right, chosen)
+        given = self._node.whole(right) if isinstance(self._node, _Lookup) else None
+        if given is not None:
+            return given
+        out = np.empty((m, m), dtype=self.dtype) if out is None else out
         blocks = self._node.left(right, np.arange(m))
         tall = min(_TALL // 2, -(-m // core_count()))
         starts = range(0, m, tall)
-        parts = min(core_count(), len(starts))
+        parts = _parts(m * m, len(starts))
 
         def work(k: int, stopped: Any) -> None:
             room = _Room(self.dtype)
@@ -95,7 +152,7 @@ class Panels:
 
     def _accumulate(self, right: Any, begin: int, end: int, blocks: Any, coefficients: np.ndarray, out: np.ndarray) -> None:
         starts = range(begin, end, _TALL)
-        parts = min(core_count(), len(starts))
+        parts = _parts((end - begin) * len(coefficients), len(starts))
         weights = coefficients.astype(self.dtype)
 
         def work(k: int, stopped: Any) -> None:
@@ -144,6 +201,10 @@ class _Node(ABC):
     def error(self, operand: Any) -> float:
         return 4 * float(np.finfo(np.float32).eps)
 
+    def rounding(self, operand: Any) -> Any:
+        """(‖a‖ ≥ 1 of each row, number of terms) where the error of an entry is a share of it; else None."""
+        return None
+
 
 class _DenseDot(_Node):
     """A function of ⟨x, z⟩ (and, for RBF, of the norms, as two more columns), by BLAS."""
@@ -179,6 +240,11 @@ class _DenseDot(_Node):
         tile = room.tile(end - begin, width, depth)
         np.matmul(right[begin:end], block, out=tile)
         return _profile(self._kernel, tile)
+
+    def rounding(self, operand: np.ndarray) -> Any:
+        if not isinstance(self._kernel, RBF):
+            return None
+        return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), operand.shape[1]
 
     def error(self, operand: np.ndarray) -> float:
         if not isinstance(self._kernel, RBF):
@@ -216,6 +282,12 @@ class _SparseDot(_Node):
         dense, others = block
         sparse_products(X.data, X.indices, X.indptr, begin, norms, dense, others, tile)
         return _profile(self._kernel, tile)
+
+    def rounding(self, operand: Any) -> Any:
+        X, norms = operand
+        if not isinstance(self._kernel, RBF):
+            return None
+        return (1.0 + np.sqrt(-norms.astype(np.float64))) ** 2, int(np.diff(X.indptr).max(initial=0)) + 2
 
     def error(self, operand: Any) -> float:
         X, norms = operand
@@ -310,6 +382,34 @@ class _Whole(_Node):
         return tile
 
 
+class _Lookup(_Node):
+    """Entries of a given Gram matrix; operands are indices."""
+
+    def __init__(self, kernel: Precomputed, dtype: np.dtype) -> None:
+        self._kernel, self._dtype = kernel, dtype
+
+    def prepare(self, X: Matrix) -> np.ndarray:
+        return self._kernel.indices(X)
+
+    def take(self, operand: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return operand[chosen]
+
+    def left(self, operand: np.ndarray, chosen: np.ndarray) -> Any:
+        rows = operand[chosen]
+        return [(rows[at : at + _WIDE], len(rows[at : at + _WIDE])) for at in range(0, len(rows), _WIDE)]
+
+    def tile(self, right: np.ndarray, begin: int, end: int, block: Any, width: int, room: _Room, depth: int = 0) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        tile[:] = self._kernel.gram[np.ix_(right[begin:end], block)]
+        return tile
+
+    def whole(self, right: np.ndarray) -> np.ndarray | None:
+        """The matrix itself, where all of it is asked for."""
+        gram = self._kernel.gram
+        usable = gram.dtype == self._dtype and gram.flags.c_contiguous and gram.flags.writeable
+        return gram if usable and np.array_equal(right, np.arange(len(gram))) else None
+
+
 class _Scaled(_Node):
     """c · k, or k to a natural power: tiles of one node, changed in place."""
 
@@ -363,6 +463,11 @@ class _Zipped:
             yield (one, two), width
 
 
+def _parts(entries: int, pieces: int) -> int:
+    """On how many threads to work: few entries are not worth a second one."""
+    return min(core_count(), pieces) if entries >= _SHARED else 1
+
+
 def _widths(m: int, wide: int) -> list[tuple[None, int]]:
     return [(None, min(wide, m - at)) for at in range(0, m, wide)]
 
@@ -394,6 +499,8 @@ def _plan(kernel: Kernel, X: Matrix, dtype: np.dtype) -> _Node:
         return _DenseDot(kernel, X, dtype)
     if kind is Laplacian and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
         return _Manhattan(kernel, dtype)
+    if isinstance(kernel, Precomputed):
+        return _Lookup(kernel, dtype)
     if kind is Constant:
         return _Fixed(kernel.value)
     if kind in (Scaled, Power):

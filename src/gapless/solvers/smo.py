@@ -202,9 +202,10 @@ class SMO(Solver):
         m = len(chosen)
         if state.room is None or len(state.room) < m * m:
             state.room = np.empty(m * m, dtype=state.panels.dtype)
-        K = state.panels.square(chosen, state.room[: m * m].reshape(m, m))
+        room = state.room[: m * m].reshape(m, m)
+        K = state.panels.square(chosen, room)
         if problem.shift:
-            K += K.dtype.type(problem.shift)
+            K = np.add(K, K.dtype.type(problem.shift), out=room)
         state.gram = K if whole else None
         state.work += float(m) * m * problem.entry_work
         return K
