@@ -65,7 +65,9 @@ def _raw(data: str) -> tuple[np.ndarray | sp.csr_array, np.ndarray]:
     return load(data)
 
 
-def samples(row: Row, storage: str = "dense", limit: int | None = None) -> tuple[np.ndarray | sp.csr_matrix, np.ndarray]:
+def samples(
+    row: Row, storage: str = "dense", limit: int | None = None
+) -> tuple[np.ndarray | sp.csr_matrix, np.ndarray]:
     """(X, y) of a row in float64 with y = ±1; ``storage`` is "dense", "csr" or "dense32" (float32), ``limit`` cuts to the first so many."""
     X, y = _raw(row.data)
     chosen = np.random.default_rng(0).permutation(len(y))[: row.n]

@@ -14,11 +14,11 @@ from _contenders import CONTENDERS, Worker
 from _kernel_data import ROWS, SPARSE, samples
 from _verifier import judge
 
-TOLS = tuple(float(f"{digit}e-{power}") for power in range(1, 7) for digit in (10, 5, 2)) + (1e-6,)
+TOLS = (*(float(f"{digit}e-{power}") for power in range(1, 7) for digit in (10, 5, 2)), 1e-6)
 """1, 0.5, 0.2, 0.1, … 1e-6."""
 FIRST_GUESS = 0.02
 SETTINGS = Path(__file__).parent / ".settings.json"
-"""Remembered by version of each contender, so that a second run only measures; not of this project, whose solver changes while its version does not."""
+"""Remembered by version of each contender, so that a second run only measures; never of gapless, whose solver changes while its version does not."""
 
 
 def remembered() -> dict[str, Any]:
@@ -37,7 +37,7 @@ def key_of(name: str, row: str, C: float, storage: str) -> str:
 
 
 def storage_of(name: str, row: str) -> str:
-    """"dense" or "csr", whichever makes this contender's fit faster (float32 for the contender that is to have it)."""
+    """ "dense" or "csr", whichever makes this contender's fit faster (float32 for the contender that is to have it)."""
     dense = "dense32" if CONTENDERS[name].single else "dense"
     if row not in SPARSE:
         return dense
@@ -54,9 +54,12 @@ def storage_of(name: str, row: str) -> str:
     return remembered()[key]["fastest"]
 
 
-def loosest(worker: Worker, row: str, C: float, gap: float, storage: str, limit: float, guess: float = FIRST_GUESS) -> dict:
+def loosest(
+    worker: Worker, row: str, C: float, gap: float, storage: str, limit: float, guess: float = FIRST_GUESS
+) -> dict:
     """{"tol", "gap", "seconds"} of the loosest tol that reaches the gap; tol None, with "why", where none does."""
     failed, reached, found = -1, len(TOLS), {"tol": None, "why": f"not reached at tol {TOLS[-1]:g}"}
+    before = float("inf")
     index = min(range(len(TOLS)), key=lambda i: abs(TOLS[i] / guess - 1))
     while reached - failed > 1:
         tried = _try(worker, row, C, TOLS[index], storage, limit)
@@ -68,8 +71,10 @@ def loosest(worker: Worker, row: str, C: float, gap: float, storage: str, limit:
             wanted = TOLS[index] * gap / tried["gap"]
             if tried["gap"] <= gap:
                 reached, found = index, tried
+            elif found["tol"] is None and tried["gap"] > 0.9 * before and TOLS[failed] > 9 * TOLS[index]:
+                return {"tol": None, "why": f"stalls at a gap of {before:.0e}"}
             else:
-                failed = index
+                failed, before = index, tried["gap"]
         index = next((i for i, tol in enumerate(TOLS) if tol <= wanted), len(TOLS) - 1)
         index = min(max(index, failed + 1), reached - 1)
     return found
@@ -85,7 +90,11 @@ def _try(worker: Worker, row: str, C: float, tol: float, storage: str, limit: fl
     if fit is None:
         return None
     X, y = samples(ROWS[row], storage)
-    tried = {"tol": tol, "gap": judge(X, y, C, ROWS[row].gamma, fit.beta).relative_gap, "seconds": round(fit.seconds, 3)}
+    tried = {
+        "tol": tol,
+        "gap": judge(X, y, C, ROWS[row].gamma, fit.beta).relative_gap,
+        "seconds": round(fit.seconds, 3),
+    }
     print(f"    {worker.name} {row} C={C:g} tol={tol:g}: gap {tried['gap']:.2e}, {fit.seconds:.2f} s", flush=True)
     if worker.name != "gapless":
         remember(key, tried)
