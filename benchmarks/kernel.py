@@ -116,7 +116,7 @@ def measure_row(
                     continue
                 tols[name] = guess = found["tol"]
             race(workers, row, C, gap, storages, tols)
-            if (C, gap) == (ROWS[row].C[0], GAPS[0]):
+            if row in TABLE and (C, gap) == (ROWS[row].C[0], GAPS[0]):
                 predict(row, {name: workers[name] for name in tols})
             guess = None if guess is None else max(TOLS[-1], guess * min(gaps) / gap)
     for worker in workers.values():
