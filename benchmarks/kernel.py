@@ -180,16 +180,16 @@ def _repeats(seconds: float) -> int:
 
 def predict(row: str, workers: dict[str, Worker]) -> None:
     """The time of each contender's ``predict`` with its last model, in turns; on how many samples the labels agree with ours."""
-    X, _ = samples(ROWS[row], storage_of("gapless", row), limit=PREDICTED)
+    n = min(PREDICTED, len(samples(ROWS[row])[1]))
     answers: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {name: [] for name in workers}
     for turn in range(5):
         for name, worker in workers.items():
             if turn == 0 or sum(seconds[name]) < 3.0:
-                taken, answers[name] = worker.predict(len(X))
+                taken, answers[name] = worker.predict(n)
                 seconds[name].append(taken)
     for name, labels in answers.items():
-        found = {"seconds": float(np.median(seconds[name])), "samples": len(X), "support": workers[name].support}
+        found = {"seconds": float(np.median(seconds[name])), "samples": n, "support": workers[name].support}
         if "gapless" in answers:
             found["agree"] = float(np.mean(labels == answers["gapless"]))
         store(f"predict {row} {name}", found)
