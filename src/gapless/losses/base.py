@@ -130,7 +130,7 @@ def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tup
 
     A slope below the rounding error of its own sum counts as zero, so that ties give an interval, not one of its ends.
     """
-    order = np.argsort(knots, kind="stable")
+    order = np.argsort(knots)
     slope = start + np.cumsum(jumps[order])
     rounding = 4 * len(knots) * np.finfo(float).eps * float(jumps.sum())
     first = min(int(np.searchsorted(slope, -rounding)), len(knots) - 1)

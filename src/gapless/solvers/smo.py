@@ -32,6 +32,7 @@ _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
 _ACTIVE = 4096  # variables of an active set
 _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
+_PATIENCE = 50  # fresh starts after which a move no longer counts as progress
 _MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
 _ROUND = 0.1  # share of the violation that a round leaves in its active set
@@ -73,7 +74,8 @@ class SmoState(State):
     gram: np.ndarray | None = field(default=None, repr=False)
     reach: int = 0  # how many of the samples take part so far
     drift: float = 0.0  # about how far f may be off
-    refreshed: int = 0
+    refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
+    stuck: int = 0  # the same, in a row
     asked: bool = False  # for a proof, and nothing moved since
 
 
@@ -140,7 +142,7 @@ class SMO(Solver):
             if not state.asked:
                 state.ready = state.asked = True
                 return
-            self._refresh(problem, state)  # the proof did not agree
+            self._stalled(problem, state)  # the proof did not agree
             state.asked = False
             return
         elif 0.1 * worst < state.drift:
@@ -174,17 +176,20 @@ class SMO(Solver):
         elif len(moved):
             self._expand(problem, state, chosen[moved], change[moved], 0, n)
         if len(moved) == 0:
+            state.ready = state.reach == len(state.beta)
             self._stalled(problem, state)
+        elif state.refreshed < _PATIENCE:
+            state.stuck = 0
 
     def _stalled(self, problem: Problem, state: SmoState) -> None:
         """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
         if state.reach < len(state.beta):
             self._grow(problem, state)
             return
-        state.ready = True
         self._refresh(problem, state)
         state.refreshed += 1
-        state.done = state.refreshed > 3
+        state.stuck += 1
+        state.done = state.stuck > 3
 
     def _is_ready(self, problem: Problem, state: SmoState, samples: _Samples, worst: float) -> bool:
         if worst > state.target:
