@@ -134,7 +134,7 @@ def test_weights_of_a_kernel_problem_prove_nothing():
 
 def test_an_expansion_of_a_linear_problem_gives_its_weights():
     problem = make()
-    best = gl.solve(problem, "smo", tol=1e-9)
+    best = gl.solve(problem, "smo", tol=1e-13)
     primal, _ = evaluate(problem, gl.Point(beta=np.zeros(10), expansion=best.beta))
     assert primal.value == pytest.approx(best.certificate.primal, rel=1e-9)
     assert_allclose(primal.w, best.w, atol=1e-12)

@@ -26,7 +26,7 @@ from gapless.trace import Callback, Progress, Trace
 # seconds keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
-# With a kernel it costs as much as all its entries once; a solver that knows its gap asks for it in time.
+# With a kernel it costs as much as all its entries once; where no callback looks on, a solver that knows its gap asks for it in time.
 _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
 
@@ -122,6 +122,9 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
+        # A callback may say that it wants to be called rarely (``eager``), and between two calls that it is time to stop (``halted``).
+        self.halted = getattr(callback, "halted", None)
+        self.eager = callback is not None and getattr(callback, "eager", True)
         self.max_time = math.inf if max_time is None else max_time
         self.trace = Trace(unit=solver.unit)
         self.began = time.perf_counter()
@@ -161,6 +164,8 @@ class _Run:
     def bound_reached(self, state: Any, limit: float) -> Status | None:
         if state.done:
             return Status.STALLED
+        if self.halted is not None and self.halted():
+            return Status.CALLBACK
         if state.iterations >= limit * (1 - 1e-12):
             return Status.MAX_ITER
         if time.perf_counter() - self.began >= self.max_time:
@@ -173,7 +178,7 @@ class _Run:
             return math.inf, float(state.iterations + self.check_every)
         columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best[1].beta)))
         cost = self.problem.n_samples * columns * self.problem.entry_work
-        if not self.problem.is_linear:
+        if not self.problem.is_linear and not self.eager:
             cost = max(cost, self.problem.n_samples**2 * self.problem.entry_work / 8)
             return float(state.work + max(_KERNEL_CHECK_COST * cost, _KERNEL_CHECK_SHARE * state.work)), math.inf
         return float(state.work + max(_CHECK_COST * cost, _CHECK_SHARE * state.work)), math.inf

@@ -39,6 +39,11 @@ class FitHooks:
             self._root = estimator._init_callback_context(max_subtasks=subproblems, sequential_subtasks=False)
             self._root.call_on_fit_task_begin(estimator=estimator, **self._data)
 
+    @property
+    def active(self) -> bool:
+        """Whether any callback is set."""
+        return self._root is not None
+
     def check(self, k: int) -> bool:
         """A certificate of subproblem k was computed; whether a callback wants to stop there."""
         if self._root is None:

@@ -48,6 +48,11 @@ class ProgressLine:
             )  # fmt: skip
             self._task = self._display.add_task(self._name, total=1.0, facts="")
 
+    @property
+    def active(self) -> bool:
+        """Whether anything is shown."""
+        return self._display is not None
+
     def __enter__(self) -> Self:
         if self._display is not None:
             self._display.start()

@@ -50,6 +50,9 @@ class Watch:
                     stop |= bool(self._estimator.callback(progress))
                 return stop or vanishes(problem, progress.certificate, progress.tol)
 
+        # Where nobody looks on, a kernel's certificate is too dear to be computed for the show.
+        look.eager = self._estimator.callback is not None or self._hooks.active or self._line.active  # type: ignore[attr-defined]
+        look.halted = lambda: self.halted  # type: ignore[attr-defined]
         return look
 
     def _tell_if_slow(self, problem: Problem, progress: Progress) -> None:

@@ -17,7 +17,7 @@ from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum, natur
 from gapless.kernels.base import Kernel
 from gapless.kernels.custom import Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
-from gapless.kernels.pairwise import Matrix
+from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
 from gapless.kernels.threads import core_count, share
 from gapless.kernels.tiles import absolute_differences, exp32, exp64, sparse_products
@@ -263,7 +263,7 @@ class _SparseDot(_Node):
         X = sp.csr_array(X)
         norms = np.zeros(X.shape[0], dtype=self._dtype)
         if isinstance(self._kernel, RBF):
-            norms[:] = -self._kernel.gamma * np.asarray(X.multiply(X).sum(axis=1)).ravel()
+            norms[:] = -self._kernel.gamma * squared_norms(X)
         return sp.csr_array((X.data.astype(self._dtype), X.indices, X.indptr.astype(np.int64)), shape=X.shape), norms
 
     def take(self, operand: Any, chosen: np.ndarray) -> Any:
@@ -323,7 +323,7 @@ class _Manhattan(_Node):
 
     def prepare(self, X: Matrix) -> np.ndarray:
         X = X.toarray() if sp.issparse(X) else X
-        return np.ascontiguousarray(X * self._kernel.gamma, dtype=self._dtype)
+        return np.ascontiguousarray(X.astype(np.float64) * self._kernel.gamma, dtype=self._dtype)
 
     def take(self, operand: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         return operand[chosen]
@@ -512,6 +512,6 @@ def _plan(kernel: Kernel, X: Matrix, dtype: np.dtype) -> _Node:
 
 def _largest_exponent(kernel: RBF, X: Matrix) -> float:
     if sp.issparse(X):
-        return kernel.gamma * float(X.multiply(X).sum(axis=1).max()) if X.shape[0] else 0.0
+        return kernel.gamma * float(squared_norms(X).max(initial=0.0))
     spread = np.maximum(X.max(axis=0) - X.mean(axis=0), X.mean(axis=0) - X.min(axis=0)).astype(np.float64)
     return kernel.gamma * float(spread @ spread)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
@@ -46,14 +47,15 @@ def share(work: Callable[[int, Callable[[], bool]], None], parts: int) -> None:
     An interruption reaches the caller between two of its pieces; the others then stop after their own.
     """
     if parts <= 1:
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             work(0, lambda: False)
         return
     failed = threading.Event()
 
     def guarded(k: int) -> None:
         try:
-            work(k, failed.is_set)
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is seen in the result, by the caller
+                work(k, failed.is_set)
         except BaseException:
             failed.set()
             raise

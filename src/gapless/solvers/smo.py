@@ -125,6 +125,7 @@ class SMO(Solver):
         self._refresh(problem, state, exact=False)
         return state
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows shows in the certificate
     def step(self, problem: Problem, state: SmoState) -> None:
         """A round: choose, solve among the chosen, expand."""
         samples = state.samples.first(state.reach)
