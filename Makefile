@@ -27,6 +27,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[peers]' \
 		|| echo "The packages of other systems could not be installed: the tests that read their models are skipped."
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[torch]' \
+		|| echo "PyTorch could not be installed: the tests of network layers are skipped."
 	@touch $@
 
 $(FRESH): $(READY) $(shell find src -name '*.py')
