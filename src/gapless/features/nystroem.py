@@ -16,11 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, check_kernel, check_natural
-from gapless.kernels import Kernel, Validity
+from gapless.kernels import RBF, Kernel, Validity
 from gapless.kernels.gram import blocks
 
 _KMEANS_SAMPLES = 20  # samples for each landmark that k-means sees: more hardly moves its centres
 _KMEANS_ROUNDS = 20
+_STRIP = 2**19  # entries worked on at a time, so that the passes over them stay in the cache
 _DRAWS = 64  # pivots drawn at a time by the randomly pivoted Cholesky factorisation
 
 
@@ -50,6 +51,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     ----------
     landmarks_ : array or CSR array of shape (n_landmarks, n_features)
         The landmarks in use.
+    indices_ : array of shape (n_landmarks,) or None
+        Which samples the landmarks are; None for the centres of k-means, which are none.
     projection_ : array of shape (n_landmarks, n_columns)
         U Λ^(−1/2).
     kernel_ : Kernel
@@ -93,10 +96,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             )
         m = min(m, X.shape[0])
         require_memory(8 * m * m, f"Nystroem factors the kernel between its landmarks: {m:,} x {m:,} in float64, which")
-        landmarks = self._choose(X, kernel, m)
+        self.indices_ = self._choose(X, kernel, m)
+        landmarks = _centres(X, m, check_random_state(self.random_state)) if self.indices_ is None else X[self.indices_]
         values, vectors = la.eigh(kernel.block(landmarks, landmarks), check_finite=False)
-        # Rounding of k(x, Z), in the precision of the products, is divided by the root of what is kept here.
-        kept = values > max(m, 16) * np.finfo(X.dtype).eps * max(float(values[-1]), 0.0)
+        # Below the first bound an eigenvalue is rounding; rounding of k(x, Z), in X's precision, is divided by the root of what the second lets pass.
+        smallest = max(m * np.finfo(np.float64).eps, 16 * np.finfo(X.dtype).eps)
+        kept = values > smallest * max(float(values[-1]), 0.0)
         self.landmarks_ = landmarks
         self.projection_: np.ndarray = np.ascontiguousarray(vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1]))
         if X.dtype == np.float32:
@@ -114,11 +119,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             f"Nystroem with {self.landmarks_.shape[0]:,} landmarks makes {r:,} columns: its output for {n:,} rows",
         )
         Z = np.empty((n, r), dtype=X.dtype)
+        single = X.dtype == self.projection_.dtype == np.float32
+        if single and isinstance(self.kernel_, RBF) and isinstance(X, np.ndarray):
+            _single_precision(self.kernel_.gamma, X, self.landmarks_, self.projection_, Z)
+            return Z
         for part, K in blocks(self.kernel_, X, self.landmarks_):
-            if self.projection_.dtype == X.dtype:
-                np.matmul(K.astype(X.dtype, copy=False), self.projection_, out=Z[part])
-            else:
-                Z[part] = K @ self.projection_
+            Z[part] = (K.astype(np.float32) if single else K) @ self.projection_
         return Z
 
     @property
@@ -131,15 +137,32 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _choose(self, X: np.ndarray | sp.csr_array, kernel: Kernel, m: int) -> np.ndarray | sp.csr_array:
-        rng = check_random_state(self.random_state)
+    def _choose(self, X: np.ndarray | sp.csr_array, kernel: Kernel, m: int) -> np.ndarray | None:
+        """Which samples are landmarks; None where none are."""
         if self.method == "uniform":
-            return X[rng.choice(X.shape[0], size=m, replace=False)]
-        if self.method == "kmeans":
-            return _centres(X, m, rng)
+            return check_random_state(self.random_state).choice(X.shape[0], size=m, replace=False)
         if self.method == "cholesky":
-            return X[pivots(kernel, X, m, rng)]
-        raise InvalidInputError(f"method must be 'uniform', 'kmeans' or 'cholesky'; got {self.method!r}.")
+            return pivots(kernel, X, m, check_random_state(self.random_state))
+        if self.method != "kmeans":
+            raise InvalidInputError(f"method must be 'uniform', 'kmeans' or 'cholesky'; got {self.method!r}.")
+        return None
+
+
+def _single_precision(gamma: float, X: np.ndarray, landmarks: Any, projection: np.ndarray, out: np.ndarray) -> None:
+    """The features of float32 samples under the RBF kernel without a detour over float64, strip by strip; writes ``out``."""
+    landmarks = landmarks if isinstance(landmarks, np.ndarray) else landmarks.toarray()
+    centre = landmarks.mean(axis=0)
+    Z = landmarks - centre
+    own = np.float32(gamma) * np.square(Z).sum(axis=1)
+    step = max(1, _STRIP // len(Z))
+    for start in range(0, len(X), step):
+        part = X[start : start + step] - centre
+        K = part @ Z.T
+        K *= np.float32(2 * gamma)
+        K -= own
+        K -= np.float32(gamma) * np.square(part).sum(axis=1)[:, None]
+        np.minimum(K, 0, out=K)  # what rounding made of −γ‖x − z‖²
+        np.matmul(np.exp(K, out=K), projection, out=out[start : start + step])
 
 
 def _centres(X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -> np.ndarray:
