@@ -135,3 +135,37 @@ def test_a_plain_perceptron_says_where_it_has_not_separated():
     X = np.array([[0.0], [0.0], [1.0]])
     with pytest.warns(ConvergenceWarning, match=r"still made mistakes in its last epoch \(max_iter=5\)"):
         gl.KernelPerceptron(kernel="linear", max_iter=5).fit(X, [0, 1, 1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("data", [cancer, iris])
+@pytest.mark.parametrize(
+    "estimator", [gl.KernelLogisticRegression(), gl.KernelPerceptron(form="averaged", max_iter=5)], ids=str
+)
+def test_onnx_runs_the_same_model(estimator, data):
+    runtime = pytest.importorskip("onnxruntime")
+    X, y = data()
+    model = clone(estimator).set_params(kernel=COMPOSED).fit(X, y)
+    session = runtime.InferenceSession(model.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
+    label, decision = session.run(["label", "decision"], {"X": X.astype(np.float64)})
+    np.testing.assert_array_equal(label, model.predict(X))
+    np.testing.assert_allclose(decision, model.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator, message",
+    [
+        (
+            gl.KernelPerceptron(form="voted"),
+            "to_onnx needs one function a class, which form='voted' has not; use 'averaged'.",
+        ),
+        (
+            gl.KernelFisherDiscriminant(),
+            "to_onnx is for models of one expansion a class; KernelFisherDiscriminant has axes between.",
+        ),
+    ],
+)
+def test_what_onnx_cannot_express_is_refused_in_words(estimator, message):
+    with pytest.raises(gl.errors.UnsupportedError) as caught:
+        estimator.fit(*iris()).to_onnx()
+    assert str(caught.value) == message

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
-from gapless.errors import InvalidInputError
+from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
 from gapless.estimators.kernel_spec import call_kernel, dense_if_small, gram_samples, resolve_kernel
@@ -212,6 +212,12 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the classes, a column a class."""
         return np.exp(self.predict_log_proba(X))
+
+    def to_onnx(self) -> Any:
+        """Not offered: the message says why."""
+        raise UnsupportedError(
+            "to_onnx is for models of one expansion a class; KernelFisherDiscriminant has axes between."
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each sample."""

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gapless.errors import InvalidInputError
+from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
 from gapless.estimators.kernel_spec import resolve_kernel
@@ -313,6 +313,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         self.n_mistakes_ = self.n_mistakes_ + np.bincount([m for _, m, _, _ in mistakes], minlength=beta.shape[1])
         dual = beta[kept] - delayed[kept] / max(1, seen) if self.form == "averaged" else beta[kept]
         self.dual_coef_ = np.ascontiguousarray(dual.T) + 0.0
+        self.intercept_ = np.zeros(beta.shape[1])  # it is in the kernel
 
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``; for more classes a column a class. In the voted form the mean of the votes, in [−1, 1]."""
@@ -334,6 +335,13 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
             lasted = np.diff(np.append(lessons.time[mine], lessons.seen))
             votes[:, m] = np.sign(f) @ lasted / max(1, lessons.seen)
         return votes
+
+    def to_onnx(self) -> Any:
+        """The fitted model as an ``onnx.ModelProto``, as that of :class:`SVC`; not of the voted form, which is no single function."""
+        check_is_fitted(self)
+        if self.form == "voted":
+            raise UnsupportedError("to_onnx needs one function a class, which form='voted' has not; use 'averaged'.")
+        return super().to_onnx()
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of the samples."""
