@@ -13,10 +13,10 @@ FRESH := $(VENV)/.numba-fresh
 BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slow lint format demo bench bench-sdca clean
+.PHONY: help setup test test-slow lint format figures demo bench bench-sdca bench-kernelised clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create .venv and install Gapless with its tools
 
@@ -51,6 +51,9 @@ format: $(READY) ## repair what ruff can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+figures: $(READY) $(FRESH) ## draw the figures of the docs anew, from their examples
+	$(BIN)/python docs/draw.py kernelised.md approximation.md
+
 demo: $(READY) $(FRESH) ## four experiments: a table, and figures in demo-figures/
 	$(BIN)/gapless demo --figures demo-figures
 
@@ -59,6 +62,9 @@ bench: $(READY) $(FRESH) ## all benchmarks, one after the other
 
 bench-sdca: $(READY) $(FRESH) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
+
+bench-kernelised: $(READY) $(FRESH) ## kernel logistic regression and low-rank features against others
+	$(BIN)/python benchmarks/kernelised.py
 
 clean: ## remove .venv, caches (Numba's included) and everything that was built
 	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist
