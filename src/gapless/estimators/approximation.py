@@ -88,8 +88,9 @@ def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
     terms: dict[str, Any] = {"loss": problem.loss, "C": 1.0, "sample_weight": problem.cost}
     linear = Problem(features, problem.y, intercept=problem.intercept, **terms)
     if problem.n_samples > _PAIRS and as_solver("auto", linear).name == "smo":
-        # A step in pairs costs a column of inner products. With b as one more weight a step costs a row, and Σβ = b is next to nothing
-        # against so many samples when it is repaired.
+        # A step in pairs costs a column of inner products; with b as one more weight a step costs a row. Features of mean zero leave b little to do
+        # (a free b does not see the mean), and Σβ = b is next to nothing against so many samples when it is repaired.
+        features -= features.mean(axis=0, dtype=np.float64).astype(features.dtype)
         linear = Problem(features, problem.y, intercept="regularized", **terms)
     return solve(linear, "auto", **options)
 
