@@ -61,7 +61,9 @@ def test_many_samples_are_trained_row_by_row(monkeypatch):
     assert solvers[0].solver == "sdca" and solvers[0].problem.intercept == "regularized"
     other = gl.SVC(gamma=0.02).fit(X, y)
     assert model.certificate_.dual <= other.certificate_.primal <= model.certificate_.primal
-    assert model.certificate_.primal == pytest.approx(solvers[0].certificate.primal, rel=0.01)
+    assert model.certificate_.primal <= solvers[0].certificate.primal * (1 + 1e-3)
+    by_pairs = genuine(gl.Problem(solvers[0].problem.X, y, C=1.0), "smo", tol=1e-4)
+    assert solvers[0].certificate.primal == pytest.approx(by_pairs.certificate.primal, rel=2e-3)
 
 
 def test_more_landmarks_close_the_gap():

@@ -2,7 +2,8 @@
 
 A dual point knows nothing of features: β is feasible for the exact problem wherever it comes from, so that D(β), computed with the exact kernel as
 ever, is a lower bound. And Nyström's features are projections on the span of the landmarks: the model w in them is a function in the space of the
-exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem.
+exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem. The better of it and
+Σ βᵢ k(xᵢ, ·) is the model.
 """
 
 from __future__ import annotations
