@@ -13,10 +13,10 @@ FRESH := $(VENV)/.numba-fresh
 BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slow lint format demo bench bench-kernel bench-sdca clean
+.PHONY: help setup test test-slow lint format figures demo bench bench-kernel bench-sdca bench-kernelised clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create .venv and install Gapless with its tools
 
@@ -27,6 +27,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[dev]'
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[peers]' \
 		|| echo "The packages of other systems could not be installed: the tests that read their models are skipped."
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[torch]' \
+		|| echo "PyTorch could not be installed: the tests of network layers are skipped."
 	@touch $@
 
 $(FRESH): $(READY) $(shell find src -name '*.py')
@@ -49,6 +51,9 @@ format: $(READY) ## repair what ruff can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+figures: $(READY) $(FRESH) ## draw the figures of the docs anew, from their examples
+	$(BIN)/python docs/draw.py kernelised.md approximation.md
+
 demo: $(READY) $(FRESH) ## four experiments: a table, and figures in demo-figures/
 	$(BIN)/gapless demo --figures demo-figures
 
@@ -62,6 +67,9 @@ bench-kernel: $(READY) $(FRESH) ## kernel SVMs against other systems, to the sam
 
 bench-sdca: $(READY) $(FRESH) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
+
+bench-kernelised: $(READY) $(FRESH) ## kernel logistic regression and low-rank features against others
+	$(BIN)/python benchmarks/kernelised.py
 
 clean: ## remove .venv, caches (Numba's included) and everything that was built
 	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist

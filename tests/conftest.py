@@ -41,18 +41,19 @@ def _read_part(stored: np.lib.npyio.NpzFile, suffix: str) -> tuple:
     return X, stored[f"y{suffix}"]
 
 
+def load_shared(name: str) -> tuple:
+    """(X, y, X_test, y_test) of a data set beside the checkout, the test part None where there is none; skips where the file is absent.
+
+    X is an array or a CSR matrix of float64, y as stored.
+    """
+    path = _SHARED_DATA / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"needs the data set ../shared/data/{name}.npz, which is not there")
+    with np.load(path, allow_pickle=False) as stored:
+        return _read_part(stored, "") + _read_part(stored, "_test")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Callable[[str], tuple]:
-    """A loader: ``shared_data("a9a")`` is (X, y, X_test, y_test), the test part None where there is none.
-
-    X is an array or a CSR matrix of float64, y as stored. The test is skipped where the file is absent.
-    """
-
-    def load(name: str) -> tuple:
-        path = _SHARED_DATA / f"{name}.npz"
-        if not path.exists():
-            pytest.skip(f"needs the data set ../shared/data/{name}.npz, which is not there")
-        with np.load(path, allow_pickle=False) as stored:
-            return _read_part(stored, "") + _read_part(stored, "_test")
-
-    return load
+    """The loader :func:`load_shared`."""
+    return load_shared

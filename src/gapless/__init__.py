@@ -8,7 +8,18 @@ from gapless import errors, features, kernels, losses, nu, solvers
 from gapless.certificate import Certificate, Point
 from gapless.compare import compare
 from gapless.errors import Interrupted
-from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from gapless.estimators import (
+    SVC,
+    SVR,
+    KernelFisherDiscriminant,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+)
 from gapless.kkt import KKT
 from gapless.problem import Problem
 from gapless.result import Result, Status
@@ -25,6 +36,9 @@ __all__ = [
     "SVR",
     "Certificate",
     "Interrupted",
+    "KernelFisherDiscriminant",
+    "KernelLogisticRegression",
+    "KernelPerceptron",
     "LinearSVC",
     "LinearSVR",
     "NuSVC",

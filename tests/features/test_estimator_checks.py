@@ -12,8 +12,10 @@ from sklearn.base import TransformerMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import gapless as gl
 import gapless.features as features
-from gapless.features import Distance, Polar, Polynomial
+from gapless.features import Distance, NetworkFeatures, Nystroem, Polar, Polynomial, RandomFourier
+from gapless.kernels import FeatureMapKernel, Laplacian, Linear, Matern
 
 MAPS = [
     Polynomial(),
@@ -23,7 +25,15 @@ MAPS = [
     Polar(columns=(1, 0)),
     Distance(random_state=0),
     Distance(method="kmeans", n_prototypes=3, random_state=0),
+    Nystroem(5, random_state=0),
+    Nystroem(5, method="kmeans", kernel=Matern(), random_state=0),
+    Nystroem(5, method="cholesky", kernel=Linear() + 1.0, random_state=0),
+    RandomFourier(5, random_state=0),
+    RandomFourier(5, kernel=Matern(nu=2.5), orthogonal=True, random_state=0),
+    NetworkFeatures(np.tanh, batch_size=7),
 ]
+# Its frequencies have no bounds: a rounded sample may be anywhere on the circle.
+UNSTEADY = [RandomFourier(5, kernel=Laplacian(), random_state=0)]
 NAMES = ["length", "width", "height"]
 
 
@@ -37,7 +47,7 @@ def phi(request) -> TransformerMixin:
     return clone(request.param)
 
 
-@parametrize_with_checks(MAPS)
+@parametrize_with_checks(MAPS + UNSTEADY)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -86,7 +96,16 @@ def test_maps_compose_in_a_pipeline_with_names(X):
 
 
 @pytest.mark.parametrize(
-    "phi", [Polynomial(), Polynomial(ordered=True), Distance(n_prototypes=2, random_state=0)], ids=str
+    "phi",
+    [
+        Polynomial(),
+        Polynomial(ordered=True),
+        Distance(n_prototypes=2, random_state=0),
+        Nystroem(2, random_state=0),
+        RandomFourier(2, random_state=0),
+        NetworkFeatures(np.tanh),
+    ],
+    ids=str,
 )
 def test_csr_with_duplicate_and_unsorted_entries_means_their_sum(phi):
     X = np.array([[0.5, 0.0, 2.0], [0.0, -1.0, 0.0], [1.0, 1.0, 1.0]])
@@ -95,3 +114,12 @@ def test_csr_with_duplicate_and_unsorted_entries_means_their_sum(phi):
     Z = phi.fit(messy).transform(messy)
     np.testing.assert_allclose(Z.toarray() if sp.issparse(Z) else Z, phi.fit(X).transform(X), rtol=1e-14)
     assert messy.nnz == 8
+
+
+def test_linear_on_the_features_and_the_kernel_of_the_features_have_one_optimum(phi, X):
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    phi = phi.fit(X)
+    options = {"C": 1.0, "intercept": "none"}
+    linear = gl.solve(gl.Problem(phi.transform(X), y, **options), "sdca", tol=1e-10, max_iter=100_000)
+    kernel = gl.solve(gl.Problem(X, y, kernel=FeatureMapKernel(phi), **options), "smo", tol=1e-10)
+    assert linear.certificate.primal == pytest.approx(kernel.certificate.primal, rel=1e-8)

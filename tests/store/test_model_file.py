@@ -182,7 +182,7 @@ def _set(path: str, value: Any) -> Any:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_set("class", "Popen"), r"its class 'Popen' is none of LinearSVC, "),
+        (_set("class", "Popen"), r"its class 'Popen' is none of KernelFisherDiscriminant, "),
         (_set("class", ["SVC"]), r"TypeError: "),
         (_set("fitted.__class__", "SVC"), r"SVC has no attribute '__class__'"),
         (_set("fitted.predict", 1), r"SVC has no attribute 'predict'"),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless import nu as nu_forms
 from gapless.errors import InvalidInputError
+from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
@@ -162,13 +163,16 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
 
 
 @register
-class SVC(_KernelClassifier):
+class SVC(ApproximatingMixin, _KernelClassifier):
     r"""C-support vector classification, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, 1 - y_i f(x_i))`, b free.
 
     A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes. Added: ``certificate_`` (primal, dual and gap; of several
     subproblems the worst, all in ``certificates_``), ``trace_``, ``alpha_``, ``decision_interval``, ``save``; the parameters ``solver``,
     ``max_time``, ``warm_start``, ``n_jobs`` and ``callback``. ``tol`` bounds the relative duality gap and the largest KKT violation.
     ``probability`` is not offered; ``sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)`` gives probabilities.
+
+    ``approximation``, a feature map such as ``gapless.features.Nystroem(500)``, has the model trained on its features of the kernel; the dual point
+    is feasible for the exact problem, so that ``certificate_`` is as exact as ever. ``polish=True`` goes on from there to the exact optimum.
 
     >>> from gapless import SVC
     >>> from sklearn.datasets import load_iris
@@ -178,7 +182,12 @@ class SVC(_KernelClassifier):
     (0.9733, True)
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**_CLASSIFIER, "C": POSITIVE}
+    _rules: ClassVar[dict[str, Rule]] = {
+        **_CLASSIFIER,
+        "C": POSITIVE,
+        "approximation": APPROXIMATION,
+        "polish": BOOLEAN,
+    }
 
     def __init__(
         self,
@@ -202,6 +211,8 @@ class SVC(_KernelClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         callback: Any = None,
+        approximation: Any = None,
+        polish: bool = False,
         probability: Any = "deprecated",
     ) -> None:
         self.C = C
@@ -223,6 +234,8 @@ class SVC(_KernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
+        self.approximation = approximation
+        self.polish = polish
         self.probability = probability
 
     def _problem(

@@ -89,8 +89,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 while True:
                     try:
                         problem = problems[k]()
-                        return solve(
-                            problem, self.solver, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=self.max_time,
+                        return self._solve_one(
+                            problem, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=self.max_time,
                             callback=watch.on(k, problem), start=_fitting(starts[k], problem), random_state=seed,
                         )  # fmt: skip
                     except Interrupted as interruption:
@@ -122,6 +122,10 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         self.trace_: Trace = self.traces_[self.certificates_.index(self.certificate_)]
         interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
         return Run(self._solved, hooks, interruption)
+
+    def _solve_one(self, problem: Problem, **options: Any) -> Result:
+        """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""
+        return solve(problem, self.solver, **options)
 
     @property
     def _gap_tol(self) -> float:

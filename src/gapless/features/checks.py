@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from gapless.data import check_matrix
 from gapless.errors import InvalidInputError
+from gapless.kernels import RBF, Kernel
 
 
 def check_input(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool) -> np.ndarray | sp.csr_array:
@@ -39,3 +40,17 @@ def check_switch(value: Any, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InvalidInputError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
+
+
+def check_kernel(kernel: Any, X: np.ndarray | sp.csr_array) -> Kernel:
+    """The kernel given; for None the RBF kernel of the data's own width, γ = 1 / (n_features · var X)."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if kernel is not None:
+        raise InvalidInputError(f"kernel must be a kernel of gapless.kernels, or None for RBF; got {kernel!r}.")
+    total = X.shape[0] * X.shape[1]
+    mean = float(X.sum(dtype=np.float64)) / total
+    entries = np.asarray(X.data if sp.issparse(X) else X, dtype=np.float64)
+    squares = float(np.square(entries).sum()) / total
+    variance = squares - mean**2
+    return RBF(gamma=1.0 / (X.shape[1] * variance) if variance > 1e-15 * squares else 1.0)

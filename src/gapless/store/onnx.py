@@ -39,7 +39,7 @@ def export(estimator: Any) -> ModelProto:
         outputs = [("prediction", TensorProto.DOUBLE, ["n"])]
     elif is_classifier(estimator):
         classes = _labels(estimator.classes_)
-        index = (_one_vs_one if kernelised else _one_vs_rest)(graph, estimator, values)
+        index = (_one_vs_one if _in_pairs(estimator) else _one_vs_rest)(graph, estimator, values)
         graph("Gather", classes, index, name="label")
         columns = [] if len(classes) == 2 else [_columns(estimator)]
         outputs = [
@@ -54,6 +54,11 @@ def export(estimator: Any) -> ModelProto:
     return _model(graph, estimator, outputs)
 
 
+def _in_pairs(estimator: Any) -> bool:
+    """Whether it is a classifier of pairs of classes, and not of one function a class."""
+    return hasattr(estimator, "decision_function_shape")
+
+
 def _model(graph: Graph, estimator: Any, outputs: list[tuple[str, int, list[Any]]]) -> ModelProto:
     X = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n", estimator.n_features_in_])
     ends = [helper.make_tensor_value_info(*output) for output in outputs]
@@ -64,7 +69,7 @@ def _model(graph: Graph, estimator: Any, outputs: list[tuple[str, int, list[Any]
         ir_version=_IR_VERSION,
         producer_name="gapless",
         producer_version=version("gapless"),
-        doc_string=f"{name}: {estimator.certificate_}",
+        doc_string=f"{name}: {getattr(estimator, 'certificate_', 'without a certificate')}",
     )
     checker.check_model(model)
     return model
@@ -86,7 +91,7 @@ def _expansion(graph: Graph, estimator: Any) -> str:
         )
     V = np.asarray(_dense(estimator.support_vectors_), dtype=np.float64)
     dual, intercept = _dense(estimator.dual_coef_), estimator.intercept_
-    if is_classifier(estimator):
+    if _in_pairs(estimator):
         # Of two classes the attributes count the second one positive, of more each pair's first.
         sign = -1.0 if len(estimator.classes_) == 2 else 1.0
         coefficients, intercept = _pair_columns(sign * dual, estimator.n_support_), sign * intercept

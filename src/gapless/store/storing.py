@@ -18,6 +18,7 @@ _Class = TypeVar("_Class", bound=type)
 
 _REMEDIES = {
     "kernel": "Compose the kernel of gapless.kernels, or give kernel='precomputed' and the matrices that it returns.",
+    "approximation": "Save it after set_params(approximation=None): the model does not need its features any more.",
     "callback": "Save it after set_params(callback=None).",
     "solver": "Save it after set_params(solver='auto'), or another solver's name.",
     "random_state": "Save it after set_params(random_state=None), or a whole number.",

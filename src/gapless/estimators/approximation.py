@@ -1,0 +1,132 @@
+"""An approximate model with an exact proof: train on a few features, and judge the dual point that comes out by the kernel itself.
+
+A dual point knows nothing of features: β is feasible for the exact problem wherever it comes from, so that D(β), computed with the exact kernel as
+ever, is a lower bound. And Nyström's features are projections on the span of the landmarks: the model w in them is a function in the space of the
+exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem. The better of it and
+Σ βᵢ k(xᵢ, ·) is the model.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from gapless.certificate import Point, combine, evaluate
+from gapless.errors import Interrupted, InvalidInputError
+from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
+from gapless.estimators.parameters import Rule
+from gapless.kernels import Linear, Precomputed
+from gapless.problem import Problem
+from gapless.result import Result, Status
+from gapless.solve import solve
+from gapless.solvers import as_solver
+from gapless.trace import Callback, Progress, Trace
+
+_PAIRS = 5_000  # samples up to which steps in pairs, which a free intercept asks for, are quick enough
+
+APPROXIMATION = Rule(
+    lambda value: (
+        value is None
+        or (not isinstance(value, type) and hasattr(value, "transform") and "kernel" in value.get_params(deep=False))
+    ),
+    "None or a feature map of a kernel, such as gapless.features.Nystroem(500)",
+)
+
+
+class ApproximatingMixin:
+    """``approximation`` and ``polish`` of an estimator: its subproblems are solved on features first, and on the kernel itself only if polished."""
+
+    def _samples(self, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
+        """As ever; but features are made of samples, even where a table of the kernel would be quick."""
+        samples, spec = super()._samples(X, weight)  # type: ignore[misc]
+        if self.approximation is None or not isinstance(spec.kernel, Table):  # type: ignore[attr-defined]
+            return samples, spec
+        return dense_if_small(X), KernelSpec(spec.kernel.kernel, spec.gamma, spec.pairwise)
+
+    def _solve_one(self, problem: Problem, **options: Any) -> Result:
+        going_on = self.polish and options["start"] is not None  # type: ignore[attr-defined]
+        if self.approximation is None or going_on:  # type: ignore[attr-defined]
+            return super()._solve_one(problem, **options)  # type: ignore[misc]
+        inner = {name: options[name] for name in ("tol", "max_iter", "max_time", "random_state")}
+        phi = _map_for(self, problem)
+        try:
+            cheap = low_rank(phi, problem, **inner)
+        except Interrupted as interruption:
+            result = _judge(problem, phi, interruption.result, None, options["tol"])
+            raise Interrupted(replace(result, status=Status.INTERRUPTED)) from None
+        if self.polish and cheap.status.proven:  # type: ignore[attr-defined]
+            return super()._solve_one(problem, **{**options, "start": Point(beta=cheap.beta)})  # type: ignore[misc]
+        return _judge(problem, phi, cheap, options["callback"], options["tol"])
+
+
+def _map_for(estimator: Any, problem: Problem) -> Any:
+    """``estimator.approximation`` for the kernel of a problem."""
+    if problem.is_hard:
+        raise InvalidInputError(
+            "approximation needs a finite C: samples that a kernel separates, its features may not."
+        )
+    phi = clone(estimator.approximation)
+    kernel = Linear() if problem.kernel is None else problem.kernel
+    if phi.kernel is not None and phi.kernel != kernel:
+        raise InvalidInputError(
+            f"approximation must leave its kernel to {type(estimator).__name__}, which has {kernel!r}; got {phi.kernel!r}."
+        )
+    if phi.get_params(deep=False).get("random_state", 0) is None:
+        phi.set_params(random_state=0)  # the same data gives the same model
+    return phi.set_params(kernel=kernel)
+
+
+def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
+    """The solution of a problem on the features of ``phi``, which is fitted here; ``options`` go to :func:`gapless.solve`.
+
+    Features of floating-point samples are computed and kept in float32: what that costs, the exact certificate counts.
+    """
+    features = phi.fit_transform(problem.X if isinstance(phi.kernel, Precomputed) else problem.X.astype(np.float32))
+    terms: dict[str, Any] = {"loss": problem.loss, "C": 1.0, "sample_weight": problem.cost}
+    linear = Problem(features, problem.y, intercept=problem.intercept, **terms)
+    if problem.n_samples > _PAIRS and as_solver("auto", linear).name == "smo":
+        # A step in pairs costs a column of inner products; with b as one more weight a step costs a row. Features of mean zero leave b little to do
+        # (a free b does not see the mean), and Σβ = b is next to nothing against so many samples when it is repaired.
+        features -= features.mean(axis=0, dtype=np.float64).astype(features.dtype)
+        linear = Problem(features, problem.y, intercept="regularized", **terms)
+    return solve(linear, "auto", **options)
+
+
+def _judge(problem: Problem, phi: Any, cheap: Result, callback: Callback | None, tol: float) -> Result:
+    """A solution on features as a result of the exact problem, with the exact certificate."""
+    began = time.perf_counter()
+    primal, dual = evaluate(problem, Point(beta=cheap.beta, expansion=_expansion(phi, problem, cheap)))
+    certificate = combine(primal, dual)
+    seconds = cheap.seconds + time.perf_counter() - began
+    status = Status.APPROXIMATE if cheap.status is Status.CONVERGED else cheap.status
+    trace = Trace(unit=cheap.trace.unit)
+    trace.append(cheap.iterations, seconds, primal.value, dual.value)
+    if callback is not None and callback(Progress("low_rank", cheap.iterations, seconds, certificate, tol)):
+        status = Status.CALLBACK if status is Status.APPROXIMATE else status
+    return Result(
+        problem=problem,
+        solver="low_rank",
+        w=primal.w,
+        offsets=primal.offsets,
+        beta=dual.beta,
+        expansion=primal.expansion,
+        certificate=certificate,
+        trace=trace,
+        status=Status.CONVERGED if certificate.relative_gap <= tol else status,
+        iterations=cheap.iterations,
+        seconds=seconds,
+    )
+
+
+def _expansion(phi: Any, problem: Problem, cheap: Result) -> np.ndarray | None:
+    """The model on features as coefficients of samples, where its landmarks are samples; None leaves Σ βᵢk(xᵢ, ·), which is another model."""
+    indices = getattr(phi, "indices_", None)
+    if indices is None or cheap.w is None:
+        return None
+    expansion = np.zeros(problem.n_samples)
+    np.add.at(expansion, indices, phi.projection_.astype(np.float64) @ cheap.w)
+    return expansion

@@ -1,0 +1,349 @@
+"""KernelPerceptron: learn from mistakes alone; plain, averaged and voted."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.estimators.base import KernelEstimator
+from gapless.estimators.callbacks import FitHooks, with_callbacks
+from gapless.estimators.kernel_spec import resolve_kernel
+from gapless.estimators.multiclass import encode_labels
+from gapless.estimators.parameters import BOOLEAN, KERNEL, POSITIVE_FINITE, POSITIVE_WHOLE, Rule, one_of
+from gapless.estimators.report import users_level
+from gapless.kernels import Kernel
+from gapless.kernels.gram import RowCache, blocks
+from gapless.store import register
+
+_MIB = 2**20
+
+
+@register
+@dataclass
+class Lessons:
+    """What mistakes have taught: for each function a coefficient of every stored sample, and how it came about.
+
+    ``delayed`` holds Σ t·Δβ, from which the average over all samples seen follows. ``sample``, ``function``, ``sign`` and ``time`` tell of
+    each mistake, in order: what the voted form replays.
+    """
+
+    beta: np.ndarray
+    delayed: np.ndarray
+    seen: int
+    sample: np.ndarray
+    function: np.ndarray
+    sign: np.ndarray
+    time: np.ndarray
+
+    @classmethod
+    def none(cls, functions: int) -> Lessons:
+        """Before the first sample."""
+        empty = np.empty(0, dtype=np.int64)
+        nothing = np.zeros((0, functions))
+        return cls(nothing, nothing, 0, empty, empty, np.empty(0), empty)
+
+
+class Span:
+    """The samples that a budget allows to store, and how any other sample projects on their span."""
+
+    def __init__(self, kernel: Kernel, pool: Any, first: int, budget: int | None) -> None:
+        self._kernel, self._pool, self._first, self._budget = kernel, pool, first, budget
+        self._stored = list(range(first))
+        self._rows: np.ndarray | None = None
+
+    def admits(self, i: int) -> bool:
+        """Whether sample i of the pool is stored, or may be, and then is from now on."""
+        if self._budget is None or i in self._stored:
+            return True
+        if len(self._stored) < self._budget:
+            self._stored.append(i)
+            return True
+        return False
+
+    def project(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(stored samples, coefficients of the projection of the batch's sample i on them, its kernel values with the batch)."""
+        if self._rows is None:
+            basis = self._pool[self._stored]
+            self._rows = self._kernel.block(basis, self._pool[self._first :])
+            self._inverse = la.pinvh(self._kernel.block(basis, basis))
+        share = self._inverse @ self._rows[:, i]
+        return np.array(self._stored), share, share @ self._rows
+
+
+@register
+class KernelPerceptron(ClassifierMixin, KernelEstimator):
+    r"""The perceptron in the features of a kernel: :math:`β_i ← β_i + y_i` whenever :math:`y_i f(x_i) ≤ 0`, with :math:`f(x) = \sum_i β_i k(x, x_i)`.
+
+    Rosenblatt's rule w ← w + yᵢφ(xᵢ) never leaves the span of the samples, and asks for inner products alone. Where the classes have a
+    margin γ in a ball of radius R, it makes at most (R/γ)² mistakes, in whatever order the samples come. More than two classes are taken one
+    against the rest.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0
+        As in :class:`SVC`: a kernel of :mod:`gapless.kernels` or the name of one.
+    form : {"plain", "averaged", "voted"}
+        The model: f after the last mistake; the mean of f over all samples seen; or the vote of all f on the way, each weighted with the number of
+        samples that it survived (Freund & Schapire 1999), which costs a product for each mistake.
+    fit_intercept : bool
+        Learn in the features (φ(x), 1), which have the kernel k + 1.
+    max_iter : int
+        Epochs at most; an epoch without mistakes ends the training before.
+    shuffle : bool
+        Take the samples in a new order in each epoch.
+    budget : int or None
+        Samples to store at most, so that memory and time of a prediction stay bounded: beyond, a mistake adds the projection of its sample on the
+        span of the stored ones (Orabona, Keshet & Caputo 2009). Not for the voted form, which replays every mistake.
+    cache_size : float
+        MiB for rows of the kernel matrix.
+    random_state : int, RandomState or None
+        The source of the orders.
+
+    Attributes
+    ----------
+    classes_, support_vectors_, dual_coef_
+        The model: the stored samples, and a row of coefficients for each function (one where there are two classes).
+    n_mistakes_ : array
+        Mistakes of each function.
+    n_iter_ : int
+        Epochs.
+    separated_ : bool
+        Whether the last epoch was without a mistake.
+
+    Examples
+    --------
+    >>> from gapless import KernelPerceptron
+    >>> from sklearn.datasets import make_circles
+    >>> X, y = make_circles(100, noise=0.05, factor=0.4, random_state=0)
+    >>> model = KernelPerceptron(gamma=1.0, random_state=0).fit(X, y)
+    >>> model.score(X, y), model.separated_
+    (1.0, True)
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        **{name: KERNEL[name] for name in ("degree", "gamma", "coef0")},
+        "kernel": Rule(
+            lambda value: isinstance(value, Kernel) or value in ("linear", "poly", "rbf", "sigmoid"),
+            "'linear', 'poly', 'rbf', 'sigmoid' or a kernel of gapless.kernels",
+        ),
+        "form": one_of("plain", "averaged", "voted"),
+        "fit_intercept": BOOLEAN,
+        "max_iter": POSITIVE_WHOLE,
+        "shuffle": BOOLEAN,
+        "budget": Rule(lambda value: value is None or POSITIVE_WHOLE.holds(value), "None or a positive whole number"),
+        "cache_size": POSITIVE_FINITE,
+    }
+    _stored = (*KernelEstimator._stored, "n_mistakes_", "separated_", "_lessons")
+    solver: ClassVar[str] = "auto"
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        form: str = "plain",
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        shuffle: bool = True,
+        budget: int | None = None,
+        cache_size: float = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.form = form
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.budget = budget
+        self.cache_size = cache_size
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Any:
+        """Go through the samples until an epoch brings no mistake, or ``max_iter`` times."""
+        X, y = self._take(X, y)
+        self._check_budget()
+        hooks = FitHooks(self, 1, (X, y, None))
+        self.classes_, codes = encode_labels(y, np.ones(X.shape[0]), "")
+        self._begin(X)
+        rng = check_random_state(self.random_state)
+        self._learn(X, codes, self.max_iter, rng)
+        if not self.separated_ and self.form == "plain":
+            warnings.warn(
+                f"KernelPerceptron still made mistakes in its last epoch (max_iter={self.max_iter}), so that the plain form is whatever the last one "
+                "left. Give a larger max_iter, or form='averaged', which needs no separation.",
+                ConvergenceWarning,
+                stacklevel=users_level(),
+            )
+        hooks.end()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """One pass over further samples. The first call needs all ``classes``, and its X fixes γ where that is ``"scale"``."""
+        first = _check_partial_fit_first_call(self, classes)
+        if first:
+            X, y = self._take(X, y)
+            self._check_budget()
+        else:
+            X, y = validate_data(
+                self, X, y, dtype=[np.float64, np.float32], order="C", accept_sparse="csr", reset=False
+            )
+        check_classification_targets(y)
+        codes = np.searchsorted(self.classes_, y)
+        if (codes == len(self.classes_)).any() or (self.classes_[codes % len(self.classes_)] != y).any():
+            raise InvalidInputError(f"y must hold labels of classes={self.classes_.tolist()} alone.")
+        if first:
+            self._begin(X)
+            self.n_iter_ = 0
+        self._learn(X, codes, 1, check_random_state(self.random_state))
+        return self
+
+    def _check_budget(self) -> None:
+        if self.budget is not None and self.form == "voted":
+            raise InvalidInputError("budget must be None for form='voted', which replays every mistake.")
+
+    def _begin(self, X: Any) -> None:
+        spec = resolve_kernel(self, X, np.ones(X.shape[0]))
+        assert spec.kernel is not None
+        self._gamma = spec.gamma
+        self._kernel_object = spec.kernel + 1.0 if self.fit_intercept else spec.kernel
+        functions = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.support_vectors_ = X[:0]
+        self._lessons = Lessons.none(functions)
+        self.n_mistakes_ = np.zeros(functions, dtype=np.int64)
+        self.n_iter_ = 0
+
+    def _learn(self, X: Any, codes: np.ndarray, epochs: int, rng: np.random.RandomState) -> None:
+        """Epochs over a batch, on top of what is stored already."""
+        kernel, old, X, n = self._features_kernel, self.support_vectors_, self._as_stored(X), X.shape[0]
+        pool: Any = X
+        if old.shape[0]:
+            pool = sp.vstack([old, X], format="csr") if self._sparse else np.vstack([old, X])
+        lessons, first, functions = self._lessons, old.shape[0], self._lessons.beta.shape[1]
+        signs = np.where(codes[:, None] == (np.arange(functions) if functions > 1 else 1), 1.0, -1.0)
+        beta, delayed = (np.vstack([part, np.zeros((n, functions))]) for part in (lessons.beta, lessons.delayed))
+        F = np.zeros((n, functions))
+        if first:
+            for part, block in blocks(kernel, X, old):
+                F[part] = block @ lessons.beta
+        cache = RowCache(kernel, pool, max(int(self.cache_size * _MIB), 16 * pool.shape[0]))
+        span = Span(kernel, pool, first, self.budget)
+        mistakes: list[tuple[int, int, float, int]] = []
+        seen = lessons.seen
+        for _ in range(epochs):
+            order = rng.permutation(n) if self.shuffle else np.arange(n)
+            made = len(mistakes)
+            position = 0
+            while position < n:
+                ahead = order[position:]
+                wrong = (signs[ahead] * F[ahead]).min(axis=1) <= 0
+                skip = int(np.argmax(wrong))
+                if not wrong[skip]:
+                    seen += len(ahead)
+                    break
+                i, position, seen = int(ahead[skip]), position + skip + 1, seen + skip + 1
+                if span.admits(first + i):
+                    where, share, row = np.array([first + i]), np.ones(1), self._row(cache, first + i)[first:]
+                else:
+                    where, share, row = span.project(i)
+                for m in np.flatnonzero(signs[i] * F[i] <= 0):
+                    beta[where, m] += signs[i, m] * share
+                    delayed[where, m] += signs[i, m] * share * (seen - 1)
+                    F[:, m] += signs[i, m] * row
+                    mistakes.append((first + i, int(m), float(signs[i, m]), seen - 1))
+            self.n_iter_ += 1
+            self.separated_ = len(mistakes) == made
+            if self.separated_:
+                break
+        self._settle_lessons(pool, beta, delayed, seen, mistakes)
+
+    @property
+    def _features_kernel(self) -> Kernel:
+        assert self._kernel_object is not None  # named and given kernels alone are allowed
+        return self._kernel_object
+
+    def _as_stored(self, X: Any) -> Any:
+        """X in the storage of the first samples."""
+        if sp.issparse(X) == self._sparse:
+            return X
+        return sp.csr_array(X) if self._sparse else X.toarray()
+
+    def _row(self, cache: RowCache, i: int) -> np.ndarray:
+        return cache.rows[cache.fetch(np.array([i]))[0]]
+
+    def _settle_lessons(
+        self,
+        pool: Any,
+        beta: np.ndarray,
+        delayed: np.ndarray,
+        seen: int,
+        mistakes: list[tuple[int, int, float, int]],
+    ) -> None:
+        """Keep the samples that count, and the model in the chosen form."""
+        former = self._lessons
+        new = np.array(mistakes).reshape(-1, 4).T
+        sample, function, sign, time = (
+            np.concatenate([before, after.astype(before.dtype)])
+            for before, after in zip((former.sample, former.function, former.sign, former.time), new, strict=True)
+        )
+        if self.form != "voted":
+            sample, function, sign, time = sample[:0], function[:0], sign[:0], time[:0]
+        counts = (beta != 0) | (delayed != 0) if self.form == "averaged" else beta != 0
+        kept = np.union1d(np.flatnonzero(counts.any(axis=1)), sample)
+        place = np.zeros(len(beta), dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        self.support_vectors_ = pool[kept]
+        self._lessons = Lessons(beta[kept], delayed[kept], seen, place[sample], function, sign, time)
+        self.n_mistakes_ = self.n_mistakes_ + np.bincount([m for _, m, _, _ in mistakes], minlength=beta.shape[1])
+        dual = beta[kept] - delayed[kept] / max(1, seen) if self.form == "averaged" else beta[kept]
+        self.dual_coef_ = np.ascontiguousarray(dual.T) + 0.0
+        self.intercept_ = np.zeros(beta.shape[1])  # it is in the kernel
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """f(x), positive for ``classes_[1]``; for more classes a column a class. In the voted form the mean of the votes, in [−1, 1]."""
+        check_is_fitted(self)
+        X = self._as_stored(self._features(X))
+        out = np.zeros((X.shape[0], len(self.dual_coef_)))
+        if self.support_vectors_.shape[0]:
+            for part, block in blocks(self._features_kernel, X, self.support_vectors_):
+                out[part] = self._votes(block) if self.form == "voted" else block @ self.dual_coef_.T
+        return out.ravel() if len(self.classes_) == 2 else out
+
+    def _votes(self, K: np.ndarray) -> np.ndarray:
+        """The mean over time of the sign of f, whose pieces begin with a mistake each."""
+        lessons = self._lessons
+        votes = np.zeros((len(K), lessons.beta.shape[1]))
+        for m in range(votes.shape[1]):
+            mine = lessons.function == m
+            f = np.cumsum(K[:, lessons.sample[mine]] * lessons.sign[mine], axis=1)
+            lasted = np.diff(np.append(lessons.time[mine], lessons.seen))
+            votes[:, m] = np.sign(f) @ lasted / max(1, lessons.seen)
+        return votes
+
+    def to_onnx(self) -> Any:
+        """The fitted model as an ``onnx.ModelProto``, as that of :class:`SVC`; not of the voted form, which is no single function."""
+        check_is_fitted(self)
+        if self.form == "voted":
+            raise UnsupportedError("to_onnx needs one function a class, which form='voted' has not; use 'averaged'.")
+        return super().to_onnx()
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels of the samples."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]

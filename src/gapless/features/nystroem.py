@@ -1,0 +1,225 @@
+"""The Nyström features of any kernel: its inner products, as far as a few landmarks see them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gapless.data import require_memory
+from gapless.errors import InvalidInputError
+from gapless.features.checks import check_input, check_kernel, check_natural
+from gapless.kernels import RBF, Kernel, Validity
+from gapless.kernels.gram import blocks
+
+_KMEANS_SAMPLES = 20  # samples for each landmark that k-means sees: more hardly moves its centres
+_KMEANS_ROUNDS = 20
+_STRIP = 2**19  # entries worked on at a time, so that the passes over them stay in the cache
+_DRAWS = 64  # pivots drawn at a time by the randomly pivoted Cholesky factorisation
+
+
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""φ(x) = Λ^(−1/2) Uᵀ (k(x, z₁), …, k(x, z_m)) for m landmarks z, where k(Z, Z) = U Λ Uᵀ.
+
+    ⟨φ(x), φ(x′)⟩ = k(x, Z) k(Z, Z)⁻¹ k(Z, x′) is the kernel between the projections of both points on the span of the landmarks: exact on the
+    landmarks, and never above the kernel in the order of positive semi-definite matrices. Directions that rounding cannot tell from nothing
+    are left out, so that there may be fewer columns than landmarks.
+
+    CSR input is welcome where the kernel takes it; the output is dense. A map that was fitted on float32 multiplies in float32.
+
+    Parameters
+    ----------
+    n_components : int
+        How many landmarks: at most these many, and at most the number of samples.
+    kernel : Kernel or None
+        Any positive semi-definite kernel of :mod:`gapless.kernels`; None is ``RBF(gamma=1 / (n_features * X.var()))``.
+    method : {"uniform", "kmeans", "cholesky"}
+        Landmarks are samples drawn uniformly; the centres of k-means; or the pivots of a randomly pivoted Cholesky factorisation, which draws the
+        next landmark in proportion to what those before leave of k(x, x) (Chen, Epperly, Tropp & Webber 2022): near-optimal for every kernel,
+        at n · m² operations and n · m numbers of memory.
+    random_state : int, RandomState or None
+        The source of the drawing.
+
+    Attributes
+    ----------
+    landmarks_ : array or CSR array of shape (n_landmarks, n_features)
+        The landmarks in use.
+    indices_ : array of shape (n_landmarks,) or None
+        Which samples the landmarks are; None for the centres of k-means, which are none.
+    projection_ : array of shape (n_landmarks, n_columns)
+        U Λ^(−1/2).
+    kernel_ : Kernel
+        The kernel in use.
+    n_features_in_, feature_names_in_
+        Width and column names (where it has them) of the data seen in ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapless.features import Nystroem
+    >>> from gapless.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> phi = Nystroem(40, kernel=RBF(gamma=0.1), method="cholesky", random_state=0).fit(X)
+    >>> Z = phi.transform(X)
+    >>> bool(abs(Z @ Z.T - RBF(gamma=0.1)(X)).max() < 1e-4)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        kernel: Kernel | None = None,
+        method: str = "uniform",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.method = method
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the landmarks and factor the kernel between them."""
+        m = check_natural(self.n_components, "n_components")
+        X = check_input(self, X, reset=True, sparse=True)
+        kernel = check_kernel(self.kernel, X)
+        if kernel.validity is Validity.NOT_VALID:
+            raise InvalidInputError(
+                f"kernel must be positive semi-definite, since features have inner products; got {kernel!r}."
+            )
+        m = min(m, X.shape[0])
+        require_memory(8 * m * m, f"Nystroem factors the kernel between its landmarks: {m:,} x {m:,} in float64, which")
+        self.indices_ = self._choose(X, kernel, m)
+        landmarks = _centres(X, m, check_random_state(self.random_state)) if self.indices_ is None else X[self.indices_]
+        values, vectors = la.eigh(kernel.block(landmarks, landmarks), check_finite=False)
+        # Below the first bound an eigenvalue is rounding; rounding of k(x, Z), in X's precision, is divided by the root of what the second lets pass.
+        smallest = max(m * np.finfo(np.float64).eps, 16 * np.finfo(X.dtype).eps)
+        kept = values > smallest * max(float(values[-1]), 0.0)
+        self.landmarks_ = landmarks
+        self.projection_: np.ndarray = np.ascontiguousarray(vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1]))
+        if X.dtype == np.float32:
+            self.projection_ = self.projection_.astype(np.float32)
+        self.kernel_ = kernel
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """φ(X) of shape (n_samples, number of columns), dense, in X's precision."""
+        check_is_fitted(self)
+        X = check_input(self, X, reset=False, sparse=True)
+        n, r = X.shape[0], self._n_features_out
+        require_memory(
+            n * r * X.dtype.itemsize,
+            f"Nystroem with {self.landmarks_.shape[0]:,} landmarks makes {r:,} columns: its output for {n:,} rows",
+        )
+        Z = np.empty((n, r), dtype=X.dtype)
+        single = X.dtype == self.projection_.dtype == np.float32
+        if single and isinstance(self.kernel_, RBF) and isinstance(X, np.ndarray):
+            _single_precision(self.kernel_.gamma, X, self.landmarks_, self.projection_, Z)
+            return Z
+        for part, K in blocks(self.kernel_, X, self.landmarks_):
+            Z[part] = (K.astype(np.float32) if single else K) @ self.projection_
+        return Z
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.projection_.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _choose(self, X: np.ndarray | sp.csr_array, kernel: Kernel, m: int) -> np.ndarray | None:
+        """Which samples are landmarks; None where none are."""
+        if self.method == "uniform":
+            return check_random_state(self.random_state).choice(X.shape[0], size=m, replace=False)
+        if self.method == "cholesky":
+            return pivots(kernel, X, m, check_random_state(self.random_state))
+        if self.method != "kmeans":
+            raise InvalidInputError(f"method must be 'uniform', 'kmeans' or 'cholesky'; got {self.method!r}.")
+        return None
+
+
+def _single_precision(gamma: float, X: np.ndarray, landmarks: Any, projection: np.ndarray, out: np.ndarray) -> None:
+    """The features of float32 samples under the RBF kernel without a detour over float64, strip by strip; writes ``out``."""
+    landmarks = landmarks if isinstance(landmarks, np.ndarray) else landmarks.toarray()
+    centre = landmarks.mean(axis=0)
+    Z = landmarks - centre
+    own = np.float32(gamma) * np.square(Z).sum(axis=1)
+    step = max(1, _STRIP // len(Z))
+    for start in range(0, len(X), step):
+        part = X[start : start + step] - centre
+        K = part @ Z.T
+        K *= np.float32(2 * gamma)
+        K -= own
+        K -= np.float32(gamma) * np.square(part).sum(axis=1)[:, None]
+        np.minimum(K, 0, out=K)  # what rounding made of −γ‖x − z‖²
+        np.matmul(np.exp(K, out=K), projection, out=out[start : start + step])
+
+
+def _centres(X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -> np.ndarray:
+    from sklearn.cluster import KMeans  # slow to import, and needed here alone
+
+    n = X.shape[0]
+    if n > _KMEANS_SAMPLES * m:
+        X = X[rng.choice(n, size=_KMEANS_SAMPLES * m, replace=False)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of repeated samples: their directions are left out
+        centres = KMeans(m, n_init=1, max_iter=_KMEANS_ROUNDS, random_state=rng).fit(X).cluster_centers_
+    return centres.astype(X.dtype, copy=False)
+
+
+def pivots(kernel: Kernel, X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -> np.ndarray:
+    """At most m pivots of a randomly pivoted Cholesky factorisation of k(X, X), each drawn in proportion to the diagonal that those before leave.
+
+    Draws come in blocks. Within one, a draw is accepted with the share of its diagonal that the accepted ones before it have left, which is
+    the distribution of one draw after the other (Epperly, Tropp & Webber 2024), at the speed of matrix products.
+
+    >>> import numpy as np
+    >>> from gapless.kernels import Linear
+    >>> len(pivots(Linear(), np.ones((5, 1)), 3, np.random.RandomState(0)))  # five equal samples span one direction
+    1
+    """
+    n = X.shape[0]
+    require_memory(8 * n * m, f"Randomly pivoted Cholesky factorisation holds {n:,} x {m:,} numbers in float64, which")
+    left = kernel.diag(X)
+    nothing = 16 * np.finfo(float).eps * max(float(left.max(initial=0.0)), 0.0)
+    left = np.where(left > nothing, left, 0.0)
+    F = np.empty((n, m))
+    chosen: list[int] = []
+    while len(chosen) < m and left.any():
+        r = len(chosen)
+        drawn = rng.choice(n, size=min(_DRAWS, m - r), p=left / left.sum())
+        H = kernel.block(X[drawn], X[drawn]) - F[drawn, :r] @ F[drawn, :r].T
+        first = H.diagonal().copy()
+        accepted: list[int] = []
+        for j in range(len(drawn)):
+            if rng.random_sample() * first[j] < H[j, j] and H[j, j] > nothing:
+                accepted.append(j)
+                column = H[:, j] / np.sqrt(H[j, j])
+                H = H - np.outer(column, column)
+        if not accepted:
+            left[drawn] = np.where(first > nothing, left[drawn], 0.0)
+            continue
+        new = drawn[accepted]
+        G = kernel.block(X[new], X) - F[new, :r] @ F[:, :r].T
+        L = la.cholesky(_regular(G[:, new]), lower=True, check_finite=False)
+        F[:, r : r + len(new)] = la.solve_triangular(L, G, lower=True, check_finite=False).T
+        left -= np.square(F[:, r : r + len(new)]).sum(axis=1)
+        left[new] = 0.0
+        left = np.where(left > nothing, left, 0.0)
+        chosen.extend(new.tolist())
+    return np.array(chosen or [0])
+
+
+def _regular(A: np.ndarray) -> np.ndarray:
+    """A symmetric matrix with a diagonal that its rounding cannot make indefinite."""
+    return 0.5 * (A + A.T) + 4 * len(A) * np.finfo(float).eps * np.trace(A) * np.eye(len(A))
