@@ -141,7 +141,10 @@ class _Run:
                 state.target *= 0.3
                 state.ready = False
             while (
-                status is None and not state.ready and state.work < work and state.iterations < iterations * (1 - 1e-12)
+                status is None
+                and not state.ready
+                and (state.work < work or (state.holds and self.check_every is None))
+                and state.iterations < iterations * (1 - 1e-12)
             ):
                 state.limit = min(limit, iterations)
                 state.quantum = min(QUANTUM, work - state.work)

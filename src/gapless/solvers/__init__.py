@@ -7,6 +7,7 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver, State
 from gapless.solvers.choose import choose
 from gapless.solvers.coordinate_ascent import CoordinateAscent
+from gapless.solvers.interior_point import InteriorPoint
 from gapless.solvers.pegasos import Pegasos
 from gapless.solvers.projected_gradient import ProjectedGradient
 from gapless.solvers.qp import QP
@@ -22,6 +23,7 @@ __all__ = [
     "SMO",
     "SOLVERS",
     "CoordinateAscent",
+    "InteriorPoint",
     "Pegasos",
     "ProjectedGradient",
     "Solver",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 SOLVERS: dict[str, type[Solver]] = {
-    cls.name: cls for cls in (Subgradient, SGD, Pegasos, ProjectedGradient, CoordinateAscent, SDCA, SMO, QP)
+    cls.name: cls for cls in (Subgradient, SGD, Pegasos, ProjectedGradient, CoordinateAscent, SDCA, InteriorPoint, SMO, QP)
 }
 
 

@@ -40,6 +40,7 @@ class State:
     done: bool = False
     target: float = 0.0  # a solver that knows its own KKT violation stops a step early where it falls to this, and is ready for a check
     ready: bool = False
+    holds: bool = False  # whether its point is not worth a check before it is ready
 
 
 class Solver(ABC):

@@ -1,0 +1,349 @@
+"""An interior-point method for linear models with few features and many samples, from both ends: by leaving out, and to the last digit.
+
+For the hinge and the ε-insensitive loss all but about d samples end at a bound of their box, and a model trained on a sample of the data already
+tells which bound for most. So the barrier method (``mehrotra.py``) sees few rows:
+
+1. it solves for a random sample, roughly; rows of high leverage, those with a rare feature say, are drawn more often, and cost less;
+2. the rows near a kink of the loss under that model, the band, enter as they are, all others as one constant vector g = Σ βᵢxᵢ at their bounds.
+   Near is relative to the row's leverage, with which the sampling error of its decision grows;
+3. once the band is solved, one pass over the data finds rows on the wrong side. Where their share of the gap matters, a band around the new
+   model takes its place, and so on; it grows where that does not help, in the end to all rows.
+
+Each solve ends in an active-set method (``active_set.py``), which is exact. Portnoy & Koenker (1997) do this for quantile regression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from gapless.certificate import Point
+from gapless.data import require_memory
+from gapless.data.rows import FASTMATH
+from gapless.losses import DualBox
+from gapless.problem import Problem
+from gapless.solvers.active_set import fenchel_gap, pin
+from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
+from gapless.solvers.mehrotra import Barrier, halves_of
+
+_ROUGH = 1e-4  # relative gap to which a sample is solved
+_SURE = 0.1  # share of the target that a part's own gap may take
+_PIN = 1e-5  # relative gap from which the active set is worth a guess, and then wherever the gap has fallen to a thirtieth
+
+
+@dataclass
+class InteriorState(State):
+    """The model (w, b), its decisions and the dual point of all samples; the rows of the current part, its barrier and what the rest adds."""
+
+    w: np.ndarray = None  # type: ignore[assignment]  # the best of all samples so far, with the intercept as its last entry
+    f: np.ndarray | None = None
+    value: float = np.inf
+    beta: np.ndarray = None  # type: ignore[assignment]
+    size: int = 0  # rows of a new part
+    rows: np.ndarray | None = None  # None: all
+    sampled: bool = False
+    barrier: Barrier | None = None
+    dual: DualBox = None  # type: ignore[assignment]  # that of the part
+    buffer: np.ndarray = None  # type: ignore[assignment]
+    leverage: np.ndarray = None  # type: ignore[assignment]  # Σⱼ xᵢⱼ² / Σₖ xₖⱼ², plus as much for all rows alike
+    pinned: np.ndarray | None = None  # w of the active set's exact end
+    next_pin: float = _PIN
+    width: float = 0.0  # of the band
+    length: float = 1.0
+
+
+@dataclass(frozen=True)
+class InteriorPoint(Solver):
+    """Mehrotra's predictor–corrector method on the (d+1)×(d+1) system, on the rows that matter, and an active-set end.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=10.0)
+    >>> gl.solve(problem, InteriorPoint()).w.round(6)
+    array([2.])
+    """
+
+    name: ClassVar[str] = "interior_point"
+    unit: ClassVar[str] = "steps"
+    max_iter: ClassVar[int] = 500
+
+    def unsupported(self, problem: Problem) -> str | None:
+        reason = refuse_kernel(problem, self.name)
+        if reason is not None:
+            return reason
+        if problem.is_nu or problem.is_hard:
+            return f"{self.name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
+        if not isinstance(problem.dual, DualBox) or problem.dual.d.any():
+            return f"{self.name} is for losses that are linear between kinks, which {problem.loss.name} is not; use solver='newton' or 'sdca'."
+        return None
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorState:
+        n, columns = problem.n_samples, problem.n_features + (problem.intercept != "none")
+        require_memory(8 * columns * columns * 4, f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which")
+        state = InteriorState(rng, beta=start_beta(problem, start), w=np.zeros(columns))
+        w, b = start_weights(problem, start)
+        state.w[: problem.n_features] = w
+        if problem.intercept != "none":
+            state.w[-1] = b
+        state.length = 1.0 if problem.loss.task == "classification" else _spread(problem)
+        state.size = int(max(1000.0, np.sqrt(columns) * n ** (2 / 3)))
+        return state
+
+    def step(self, problem: Problem, state: InteriorState) -> None:
+        if state.barrier is None:
+            self._open(problem, state)
+        barrier = state.barrier
+        assert barrier is not None
+        goal = _ROUGH if state.sampled else _SURE * state.target
+        if state.pinned is None and not barrier.stuck and barrier.gap > goal * abs(barrier.value):
+            barrier.iterate()
+            state.work += barrier.A.size * 6.0
+            share = barrier.gap / abs(barrier.value)
+            if not state.sampled and share <= state.next_pin:
+                state.next_pin = share / 30.0
+                self._pin(state, barrier.f, barrier.beta, barrier.w, goal)
+        if state.pinned is not None or barrier.stuck or barrier.gap <= goal * abs(barrier.value):
+            self._close(problem, state)
+        state.iterations += 1
+
+    def point(self, problem: Problem, state: InteriorState) -> Point:
+        d, w = problem.n_features, state.w
+        if state.barrier is not None and not state.sampled:
+            w = state.barrier.w if state.pinned is None else state.pinned
+            if state.pinned is None:
+                state.beta[_all(state.rows)] = state.barrier.beta
+        return Point(beta=state.beta.copy(), w=w[:d].copy(), b=float(w[d]) if len(w) > d else 0.0)
+
+    # --- the parts
+
+    def _open(self, problem: Problem, state: InteriorState) -> None:
+        """Choose the rows of the next part and put them together."""
+        n, d = problem.X.shape
+        count = state.size if state.rows is None or state.sampled else len(state.rows)
+        reduces = 2 * count < n
+        state.sampled = reduces and state.f is None and not state.w.any()
+        state.holds = reduces
+        if reduces and state.leverage is None:
+            state.leverage = _leverage(problem)
+            state.work += 2.0 * n * problem.entry_work
+        factor: float | np.ndarray = 1.0
+        width, constant, g = 3.0 * state.length, 0.0, np.zeros(len(state.w))
+        if state.sampled:
+            chance = np.minimum(1.0, state.leverage * (0.5 * state.size / state.leverage.sum()))
+            state.rows = np.flatnonzero(state.rng.random(n) < chance)
+            factor = 1.0 / chance[state.rows]
+        elif reduces:
+            if state.f is None:
+                state.f = _decisions(problem, state.w)
+            if state.rows is None:
+                distance = _survey(problem.dual, state.f, state.beta) / np.sqrt(state.leverage)
+                state.rows = np.sort(np.argpartition(distance, state.size)[: state.size])
+                edge = float(distance[state.rows].max())
+                state.width = edge * float(np.sqrt(np.median(state.leverage)))
+            width = state.width
+            band = state.beta[state.rows]
+            state.beta[state.rows] = 0.0
+            g[:d] = problem.weights(state.beta)
+            g[d:] = state.beta.sum()
+            constant = float(problem.dual.p @ state.beta - problem.dual.epsilon @ np.abs(state.beta))
+            state.beta[state.rows] = band
+            state.work += 2.0 * n * problem.entry_work
+        else:
+            state.rows = None
+        A = self._rows(problem, state)
+        state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
+        rho = np.ones(len(state.w))
+        if problem.intercept != "none":
+            rho[-1] = 1.0 / problem.shift if problem.shift else 0.0
+        halves = halves_of(problem.dual, _all(state.rows), factor)
+        state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, width)
+        state.work += 3.0 * A.size
+        state.pinned, state.next_pin = None, _PIN
+
+    def _rows(self, problem: Problem, state: InteriorState) -> np.ndarray:
+        """The part's rows as a dense matrix, in a buffer that all parts share."""
+        rows = np.arange(problem.n_samples) if state.rows is None else state.rows
+        if state.buffer is None or len(state.buffer) < len(rows):
+            columns = len(state.w)
+            require_memory(8 * len(rows) * columns, f"{self.name} holds {len(rows):,} rows of {columns:,} entries in float64, which")
+            state.buffer = np.empty((max(len(rows), min(problem.n_samples, int(1.2 * state.size))), columns))
+        A = state.buffer[: len(rows)]
+        _gather(problem.rows, rows, problem.n_features, A)
+        return A
+
+    def _pin(self, state: InteriorState, f: np.ndarray, beta: np.ndarray, w: np.ndarray, goal: float) -> None:
+        """Guess the active set; keep the end that it leads to where that is one."""
+        barrier = state.barrier
+        assert barrier is not None
+        found = pin(barrier.A, barrier.rho, barrier.g, state.dual, f, beta, w, state.length)
+        state.work += 4.0 * barrier.A.size
+        if found is not None and found.gap <= max(goal, 1e-13) * abs(barrier.value):
+            state.pinned = found.w
+            state.beta[_all(state.rows)] = found.beta
+
+    def _close(self, problem: Problem, state: InteriorState) -> None:
+        """The part is solved: see what its model is worth for all samples, and who is on the wrong side."""
+        barrier = state.barrier
+        assert barrier is not None
+        w = barrier.w.copy() if state.pinned is None else state.pinned
+        if not state.sampled and state.pinned is None:
+            state.beta[_all(state.rows)] = barrier.beta
+        if state.rows is None:
+            state.ready, state.w = True, w
+            state.done = state.pinned is not None or barrier.stuck
+            return
+        f = _decisions(problem, w)
+        state.work += problem.n_samples * problem.entry_work
+        if state.sampled:
+            state.w, state.f, state.rows, state.barrier = w, f, None, None
+            return
+        gap = float(fenchel_gap(problem.dual, f, state.beta))
+        state.ready = gap <= state.target * abs(barrier.value)
+        if state.ready:
+            return
+        wrong = _wrong_side(problem.dual, f, state.beta)
+        wrong[state.rows] = False
+        others = np.flatnonzero(wrong)
+        if not len(others):
+            state.done = state.pinned is not None or barrier.stuck
+            state.target *= 0.1
+            return
+        _move(problem.dual, state, barrier.rho, w, f)
+        state.rows = np.union1d(state.rows, others)
+        state.barrier = None
+
+
+def _all(rows: np.ndarray | None) -> np.ndarray | slice:
+    return slice(None) if rows is None else rows
+
+
+def _spread(problem: Problem) -> float:
+    """The size of residuals at the start: how far the targets are apart, or the tube's width, or one."""
+    p = problem.dual.p
+    return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
+
+
+def _decisions(problem: Problem, w: np.ndarray) -> np.ndarray:
+    d = problem.n_features
+    f = problem.expand_weights(w[:d])
+    f += w[d] if len(w) > d else 0.0
+    return f
+
+
+def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:
+    """To the lowest point between the best model and a new one, found by halving: its decisions need no pass over the data."""
+    dw, df = w - state.w, f - state.f
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        t = high if high == 1.0 and low == 0.0 else 0.5 * (low + high)
+        slope = float((rho * (state.w + t * dw)) @ dw) + _loss_slope(dual, state.f, df, t)
+        if slope <= 0:
+            low = t
+            if t == 1.0:
+                break
+        else:
+            high = t if t < 1.0 else 0.999999
+    state.w += low * dw
+    state.f += low * df
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _loss_slope(dual, f, df, t):
+    """The derivative of Σ φᵢ(fᵢ + t dfᵢ) by t."""
+    total = 0.0
+    for i in range(len(f)):
+        e = dual.p[i] - f[i] - t * df[i]
+        if e > dual.epsilon[i]:
+            total -= dual.upper[i] * df[i]
+        elif e < -dual.epsilon[i]:
+            total -= dual.lower[i] * df[i]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _wrong_side(dual, f, beta):
+    """Whose β does not maximise β (p − f) − ε|β|."""
+    out = np.empty(len(f), dtype=np.bool_)
+    for i in range(len(f)):
+        e = dual.p[i] - f[i]
+        best = 0.0
+        if e > dual.epsilon[i]:
+            best = dual.upper[i]
+        elif e < -dual.epsilon[i]:
+            best = dual.lower[i]
+        out[i] = beta[i] != best and abs(abs(e) - dual.epsilon[i]) > 1e-14
+    return out
+
+
+def _leverage(problem: Problem) -> np.ndarray:
+    """How much one row can move the model: Σⱼ xᵢⱼ² / Σₖ xₖⱼ², and as much for all rows alike."""
+    squares = np.zeros(problem.n_features)
+    _column_squares(problem.rows, problem.n_samples, squares)
+    leverage = np.empty(problem.n_samples)
+    _weighted_squares(problem.rows, 1.0 / np.maximum(squares, np.finfo(float).tiny), leverage)
+    return leverage + max(float(leverage.mean()), 1.0 / problem.n_samples)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _column_squares(rows, n, squares):
+    """Σᵢ xᵢⱼ²; writes squares."""
+    for i in range(n):
+        if hasattr(rows, "indptr"):
+            for e in range(rows.indptr[i], rows.indptr[i + 1]):
+                squares[rows.indices[e]] += rows.values[e] * rows.values[e]
+        else:
+            for j in range(len(squares)):
+                squares[j] += rows.values[i, j] * rows.values[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+def _weighted_squares(rows, weight, out):
+    """Σⱼ weightⱼ xᵢⱼ²; writes out."""
+    for i in range(len(out)):
+        total = 0.0
+        if hasattr(rows, "indptr"):
+            for e in range(rows.indptr[i], rows.indptr[i + 1]):
+                total += weight[rows.indices[e]] * rows.values[e] * rows.values[e]
+        else:
+            for j in range(len(weight)):
+                total += weight[j] * rows.values[i, j] * rows.values[i, j]
+        out[i] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gather(rows, chosen, d, out):
+    """Some rows as a dense float64 matrix, a one after each where ``out`` has a column for it; writes out."""
+    for k in range(len(chosen)):
+        i = chosen[k]
+        if hasattr(rows, "indptr"):
+            for j in range(d):
+                out[k, j] = 0.0
+            for e in range(rows.indptr[i], rows.indptr[i + 1]):
+                out[k, rows.indices[e]] = rows.values[e]
+        else:
+            for j in range(d):
+                out[k, j] = rows.values[i, j]
+        if out.shape[1] > d:
+            out[k, d] = 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _survey(dual, f, beta):
+    """How far each decision is from a kink of its loss; writes beta, the bound (or zero) on which side of the kink it lies."""
+    distance = np.empty(len(f))
+    for i in range(len(f)):
+        e, epsilon = dual.p[i] - f[i], dual.epsilon[i]
+        near = np.inf
+        beta[i] = 0.0
+        if dual.upper[i] > 0.0:
+            near = abs(e - epsilon)
+            if e > epsilon:
+                beta[i] = dual.upper[i]
+        if dual.lower[i] < 0.0:
+            near = min(near, abs(e + epsilon))
+            if e < -epsilon:
+                beta[i] = dual.lower[i]
+        distance[i] = near
+    return distance
