@@ -127,6 +127,7 @@ class _Run:
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
         self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, Point())
+        self.zero = self.best
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
@@ -173,6 +174,8 @@ class _Run:
 
     def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
         """Certify a point, and keep what is better than before on either side."""
+        if point.beta is None and point.w is None and point.expansion is None:
+            return self.zero
         primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.

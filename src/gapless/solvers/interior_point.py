@@ -6,8 +6,7 @@ tells which bound for most. So the barrier method (``mehrotra.py``) sees few row
 1. it solves for a random sample, roughly; rows of high leverage, those with a rare feature say, are drawn more often, and cost less;
 2. the rows near a kink of the loss under that model, the band, enter as they are, all others as one constant vector g = Σ βᵢxᵢ at their bounds.
    Near is relative to the row's leverage, with which the sampling error of its decision grows;
-3. once the band is solved, one pass over the data finds rows on the wrong side. Where their share of the gap matters, a band around the new
-   model takes its place, and so on; it grows where that does not help, in the end to all rows.
+3. now and then a pass over the data finds the rows outside that are on the wrong side by now. They come in, until there are none.
 
 Each solve ends in an active-set method (``active_set.py``), which is exact. Portnoy & Koenker (1997) do this for quantile regression.
 """
@@ -27,10 +26,11 @@ from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
-from gapless.solvers.mehrotra import Barrier, halves_of
+from gapless.solvers.mehrotra import Barrier, Halves, halves_of
 
 _ROUGH = 1e-4  # relative gap to which a sample is solved
 _SURE = 0.1  # share of the target that a part's own gap may take
+_LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
 _PIN = 1e-5  # relative gap from which the active set is worth a guess, and then wherever the gap has fallen to a thirtieth
 
 
@@ -40,7 +40,6 @@ class InteriorState(State):
 
     w: np.ndarray = None  # type: ignore[assignment]  # the best of all samples so far, with the intercept as its last entry
     f: np.ndarray | None = None
-    value: float = np.inf
     beta: np.ndarray = None  # type: ignore[assignment]
     size: int = 0  # rows of a new part
     rows: np.ndarray | None = None  # None: all
@@ -51,8 +50,9 @@ class InteriorState(State):
     leverage: np.ndarray = None  # type: ignore[assignment]  # Σⱼ xᵢⱼ² / Σₖ xₖⱼ², plus as much for all rows alike
     pinned: np.ndarray | None = None  # w of the active set's exact end
     next_pin: float = _PIN
-    width: float = 0.0  # of the band
-    length: float = 1.0
+    next_look: float = _LOOK  # likewise, for a look at the rows outside
+    length: float = 1.0  # the size of residuals
+    width: float = 1.0  # with which a barrier begins
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,10 @@ class InteriorPoint(Solver):
             barrier.iterate()
             state.work += barrier.A.size * 6.0
             share = barrier.gap / abs(barrier.value)
+            if state.holds and not state.sampled and share <= state.next_look:
+                state.next_look = 0.03 * share
+                if self._look(problem, state, barrier.w, _decisions(problem, barrier.w)):
+                    barrier = state.barrier
             if not state.sampled and share <= state.next_pin:
                 state.next_pin = share / 30.0
                 self._pin(state, barrier.f, barrier.beta, barrier.w, goal)
@@ -110,7 +114,9 @@ class InteriorPoint(Solver):
 
     def point(self, problem: Problem, state: InteriorState) -> Point:
         d, w = problem.n_features, state.w
-        if state.barrier is not None and not state.sampled:
+        if state.f is None and (state.barrier is None or state.sampled):
+            return Point(beta=state.beta.copy()) if state.beta.any() else Point()
+        if state.barrier is not None:
             w = state.barrier.w if state.pinned is None else state.pinned
             if state.pinned is None:
                 state.beta[_all(state.rows)] = state.barrier.beta
@@ -121,15 +127,15 @@ class InteriorPoint(Solver):
     def _open(self, problem: Problem, state: InteriorState) -> None:
         """Choose the rows of the next part and put them together."""
         n, d = problem.X.shape
-        count = state.size if state.rows is None or state.sampled else len(state.rows)
-        reduces = 2 * count < n
+        reduces = 2 * state.size < n
         state.sampled = reduces and state.f is None and not state.w.any()
         state.holds = reduces
         if reduces and state.leverage is None:
             state.leverage = _leverage(problem)
             state.work += 2.0 * n * problem.entry_work
         factor: float | np.ndarray = 1.0
-        width, constant, g = 3.0 * state.length, 0.0, np.zeros(len(state.w))
+        constant, g = 0.0, np.zeros(len(state.w))
+        state.width = 3.0 * state.length
         if state.sampled:
             chance = np.minimum(1.0, state.leverage * (0.5 * state.size / state.leverage.sum()))
             state.rows = np.flatnonzero(state.rng.random(n) < chance)
@@ -137,12 +143,9 @@ class InteriorPoint(Solver):
         elif reduces:
             if state.f is None:
                 state.f = _decisions(problem, state.w)
-            if state.rows is None:
-                distance = _survey(problem.dual, state.f, state.beta) / np.sqrt(state.leverage)
-                state.rows = np.sort(np.argpartition(distance, state.size)[: state.size])
-                edge = float(distance[state.rows].max())
-                state.width = edge * float(np.sqrt(np.median(state.leverage)))
-            width = state.width
+            distance = _survey(problem.dual, state.f, state.beta) / np.sqrt(state.leverage)
+            state.rows = np.sort(np.argpartition(distance, state.size)[: state.size])
+            state.width = float(distance[state.rows].max()) * float(np.sqrt(np.median(state.leverage)))
             band = state.beta[state.rows]
             state.beta[state.rows] = 0.0
             g[:d] = problem.weights(state.beta)
@@ -152,26 +155,30 @@ class InteriorPoint(Solver):
             state.work += 2.0 * n * problem.entry_work
         else:
             state.rows = None
-        A = self._rows(problem, state)
-        state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
+        A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
         rho = np.ones(len(state.w))
         if problem.intercept != "none":
             rho[-1] = 1.0 / problem.shift if problem.shift else 0.0
-        halves = halves_of(problem.dual, _all(state.rows), factor)
-        state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, width)
-        state.work += 3.0 * A.size
-        state.pinned, state.next_pin = None, _PIN
+        self._begin(problem, state, A, rho, g, halves_of(problem.dual, _all(state.rows), factor), constant)
 
-    def _rows(self, problem: Problem, state: InteriorState) -> np.ndarray:
-        """The part's rows as a dense matrix, in a buffer that all parts share."""
-        rows = np.arange(problem.n_samples) if state.rows is None else state.rows
-        if state.buffer is None or len(state.buffer) < len(rows):
-            columns = len(state.w)
-            require_memory(8 * len(rows) * columns, f"{self.name} holds {len(rows):,} rows of {columns:,} entries in float64, which")
-            state.buffer = np.empty((max(len(rows), min(problem.n_samples, int(1.2 * state.size))), columns))
-        A = state.buffer[: len(rows)]
-        _gather(problem.rows, rows, problem.n_features, A)
-        return A
+    def _begin(self, problem: Problem, state: InteriorState, A, rho, g, halves: Halves, constant: float) -> None:
+        state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
+        state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
+        state.work += 3.0 * A.size
+        state.pinned, state.next_pin, state.next_look = None, _PIN, _LOOK
+
+    def _rows(self, problem: Problem, state: InteriorState, rows: np.ndarray, after: int = 0) -> np.ndarray:
+        """Rows as a dense matrix, below those that are there, in a buffer that all parts share."""
+        count, columns = after + len(rows), len(state.w)
+        if state.buffer is None or len(state.buffer) < count:
+            room = min(problem.n_samples, max(2 * after, int(1.2 * max(count, state.size))))
+            require_memory(8 * room * columns, f"{self.name} holds {room:,} rows of {columns:,} entries in float64, which")
+            grown = np.empty((room, columns))
+            if after:
+                grown[:after] = state.buffer[:after]
+            state.buffer = grown
+        _gather(problem.rows, rows, problem.n_features, state.buffer[after:count])
+        return state.buffer[:count]
 
     def _pin(self, state: InteriorState, f: np.ndarray, beta: np.ndarray, w: np.ndarray, goal: float) -> None:
         """Guess the active set; keep the end that it leads to where that is one."""
@@ -203,16 +210,28 @@ class InteriorPoint(Solver):
         state.ready = gap <= state.target * abs(barrier.value)
         if state.ready:
             return
-        wrong = _wrong_side(problem.dual, f, state.beta)
-        wrong[state.rows] = False
-        others = np.flatnonzero(wrong)
-        if not len(others):
+        if not self._look(problem, state, w, f):
             state.done = state.pinned is not None or barrier.stuck
             state.target *= 0.1
-            return
+
+    def _look(self, problem: Problem, state: InteriorState, w: np.ndarray, f: np.ndarray) -> bool:
+        """Let the rows outside that are on the wrong side of their kink come in, and begin anew between the best and the new model."""
+        barrier, present = state.barrier, state.rows
+        assert barrier is not None and present is not None
+        state.work += problem.n_samples * problem.entry_work
+        wrong = _wrong_side(problem.dual, f, state.beta)
+        wrong[present] = False
+        others = np.flatnonzero(wrong)
+        if not len(others):
+            return False
+        A = self._rows(problem, state, others, len(present))
+        beta = state.beta[others]
+        g = barrier.g - A[len(present) :].T @ beta
+        constant = barrier.constant - float(problem.dual.p[others] @ beta - problem.dual.epsilon[others] @ np.abs(beta))
         _move(problem.dual, state, barrier.rho, w, f)
-        state.rows = np.union1d(state.rows, others)
-        state.barrier = None
+        state.rows = np.concatenate([present, others])
+        self._begin(problem, state, A, barrier.rho, g, halves_of(problem.dual, state.rows), constant)
+        return True
 
 
 def _all(rows: np.ndarray | None) -> np.ndarray | slice:
@@ -233,20 +252,19 @@ def _decisions(problem: Problem, w: np.ndarray) -> np.ndarray:
 
 
 def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:
-    """To the lowest point between the best model and a new one, found by halving: its decisions need no pass over the data."""
+    """From the best model to the lowest point on the way to a new one, found by halving: its decisions need no pass over the data."""
     dw, df = w - state.w, f - state.f
-    low, high = 0.0, 1.0
+    low, high = 0.0, 2.0
     for _ in range(12):
-        t = high if high == 1.0 and low == 0.0 else 0.5 * (low + high)
-        slope = float((rho * (state.w + t * dw)) @ dw) + _loss_slope(dual, state.f, df, t)
-        if slope <= 0:
-            low = t
-            if t == 1.0:
-                break
+        t = 0.5 * (low + high)
+        if float((rho * (state.w + t * dw)) @ dw) + _loss_slope(dual, state.f, df, t) > 0:
+            high = t
         else:
-            high = t if t < 1.0 else 0.999999
-    state.w += low * dw
-    state.f += low * df
+            low = t
+        if low == 1.0:
+            break
+    state.w = state.w + low * dw
+    state.f = state.f + low * df
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

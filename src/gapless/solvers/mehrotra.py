@@ -67,8 +67,7 @@ class Barrier:
     def start(cls, A, rho, g, halves, constant, w, width) -> Barrier:
         """From w, with all halves centred as if μ were c · ``width``: their residual of feasibility is zero."""
         f = A @ w
-        shape = halves.sign.shape
-        alpha, surplus, slack = np.empty(shape), np.empty(shape), np.empty(shape)
+        alpha, surplus, slack = (np.empty(halves.sign.shape) for _ in range(3))
         _centre(halves, f, width, alpha, surplus, slack)
         self = cls(A, rho, g, halves, constant, w.copy(), f, alpha, surplus, slack)
         short = rho * w - g - A.T @ self.beta
