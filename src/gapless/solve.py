@@ -90,7 +90,7 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
-    chosen = _choose(problem, solver)
+    chosen = _choose(problem, solver, tol)
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -243,10 +243,10 @@ class _Run:
         )
 
 
-def _choose(problem: Problem, solver: str | Solver) -> Solver:
+def _choose(problem: Problem, solver: str | Solver, tol: float) -> Solver:
     own = own_solver(problem)
     if own is None:
-        return as_solver(solver, problem)
+        return as_solver(solver, problem, tol)
     if isinstance(solver, str) and solver == "auto":
         return own
     if isinstance(solver, type(own)):

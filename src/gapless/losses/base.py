@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import brentq
 
-
 # From so many knots on, the zero of a slope is first looked for among a few of them.
 _MANY, _FEW = 20_000, 4096
 

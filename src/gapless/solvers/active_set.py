@@ -88,7 +88,9 @@ def _mismatch(A, rho, g, w, inside, beta) -> float:
         return 0.0
     change = A[moved].T @ (inside - beta)[moved]
     bounded = rho > 0
-    return 0.5 * float((change[bounded] ** 2 / rho[bounded]).sum()) + float(np.abs(change[~bounded] * w[~bounded]).sum())
+    return 0.5 * float((change[bounded] ** 2 / rho[bounded]).sum()) + float(
+        np.abs(change[~bounded] * w[~bounded]).sum()
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -21,17 +21,19 @@ from numba import njit
 
 from gapless.certificate import Point
 from gapless.data import require_memory
-from gapless.data.rows import FASTMATH
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
 from gapless.solvers.mehrotra import Barrier, Halves, halves_of
+from gapless.solvers.parts import decisions, draw, gather, leverage, part_size, ridge
 
 _ROUGH = 1e-4  # relative gap to which a sample is solved
 _SURE = 0.1  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
-_PIN = 1e-5  # relative gap from which the active set is worth a guess, and then wherever the gap has fallen to a thirtieth
+_PIN = (
+    1e-5  # relative gap from which the active set is worth a guess, and then wherever the gap has fallen to a thirtieth
+)
 
 
 @dataclass
@@ -81,14 +83,17 @@ class InteriorPoint(Solver):
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorState:
         n, columns = problem.n_samples, problem.n_features + (problem.intercept != "none")
-        require_memory(8 * columns * columns * 4, f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which")
+        require_memory(
+            8 * columns * columns * 4,
+            f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
+        )
         state = InteriorState(rng, beta=start_beta(problem, start), w=np.zeros(columns))
         w, b = start_weights(problem, start)
         state.w[: problem.n_features] = w
         if problem.intercept != "none":
             state.w[-1] = b
         state.length = 1.0 if problem.loss.task == "classification" else _spread(problem)
-        state.size = int(max(1000.0, np.sqrt(columns) * n ** (2 / 3)))
+        state.size = part_size(n, columns)
         return state
 
     def step(self, problem: Problem, state: InteriorState) -> None:
@@ -103,7 +108,7 @@ class InteriorPoint(Solver):
             share = barrier.gap / abs(barrier.value)
             if state.holds and not state.sampled and share <= state.next_look:
                 state.next_look = 0.03 * share
-                if self._look(problem, state, barrier.w, _decisions(problem, barrier.w)):
+                if self._look(problem, state, barrier.w, decisions(problem, barrier.w)):
                     barrier = state.barrier
             if not state.sampled and share <= state.next_pin:
                 state.next_pin = share / 30.0
@@ -131,18 +136,16 @@ class InteriorPoint(Solver):
         state.sampled = reduces and state.f is None and not state.w.any()
         state.holds = reduces
         if reduces and state.leverage is None:
-            state.leverage = _leverage(problem)
+            state.leverage = leverage(problem)
             state.work += 2.0 * n * problem.entry_work
         factor: float | np.ndarray = 1.0
         constant, g = 0.0, np.zeros(len(state.w))
         state.width = 3.0 * state.length
         if state.sampled:
-            chance = np.minimum(1.0, state.leverage * (0.5 * state.size / state.leverage.sum()))
-            state.rows = np.flatnonzero(state.rng.random(n) < chance)
-            factor = 1.0 / chance[state.rows]
+            state.rows, factor = draw(state.leverage, state.size // 2, state.rng)
         elif reduces:
             if state.f is None:
-                state.f = _decisions(problem, state.w)
+                state.f = decisions(problem, state.w)
             distance = _survey(problem.dual, state.f, state.beta) / np.sqrt(state.leverage)
             state.rows = np.sort(np.argpartition(distance, state.size)[: state.size])
             state.width = float(distance[state.rows].max()) * float(np.sqrt(np.median(state.leverage)))
@@ -156,10 +159,7 @@ class InteriorPoint(Solver):
         else:
             state.rows = None
         A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
-        rho = np.ones(len(state.w))
-        if problem.intercept != "none":
-            rho[-1] = 1.0 / problem.shift if problem.shift else 0.0
-        self._begin(problem, state, A, rho, g, halves_of(problem.dual, _all(state.rows), factor), constant)
+        self._begin(problem, state, A, ridge(problem), g, halves_of(problem.dual, _all(state.rows), factor), constant)
 
     def _begin(self, problem: Problem, state: InteriorState, A, rho, g, halves: Halves, constant: float) -> None:
         state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
@@ -172,12 +172,14 @@ class InteriorPoint(Solver):
         count, columns = after + len(rows), len(state.w)
         if state.buffer is None or len(state.buffer) < count:
             room = min(problem.n_samples, max(2 * after, int(1.2 * max(count, state.size))))
-            require_memory(8 * room * columns, f"{self.name} holds {room:,} rows of {columns:,} entries in float64, which")
+            require_memory(
+                8 * room * columns, f"{self.name} holds {room:,} rows of {columns:,} entries in float64, which"
+            )
             grown = np.empty((room, columns))
             if after:
                 grown[:after] = state.buffer[:after]
             state.buffer = grown
-        _gather(problem.rows, rows, problem.n_features, state.buffer[after:count])
+        gather(problem.rows, rows, problem.n_features, state.buffer[after:count])
         return state.buffer[:count]
 
     def _pin(self, state: InteriorState, f: np.ndarray, beta: np.ndarray, w: np.ndarray, goal: float) -> None:
@@ -201,7 +203,7 @@ class InteriorPoint(Solver):
             state.ready, state.w = True, w
             state.done = state.pinned is not None or barrier.stuck
             return
-        f = _decisions(problem, w)
+        f = decisions(problem, w)
         state.work += problem.n_samples * problem.entry_work
         if state.sampled:
             state.w, state.f, state.rows, state.barrier = w, f, None, None
@@ -242,13 +244,6 @@ def _spread(problem: Problem) -> float:
     """The size of residuals at the start: how far the targets are apart, or the tube's width, or one."""
     p = problem.dual.p
     return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
-
-
-def _decisions(problem: Problem, w: np.ndarray) -> np.ndarray:
-    d = problem.n_features
-    f = problem.expand_weights(w[:d])
-    f += w[d] if len(w) > d else 0.0
-    return f
 
 
 def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:
@@ -293,58 +288,6 @@ def _wrong_side(dual, f, beta):
             best = dual.lower[i]
         out[i] = beta[i] != best and abs(abs(e) - dual.epsilon[i]) > 1e-14
     return out
-
-
-def _leverage(problem: Problem) -> np.ndarray:
-    """How much one row can move the model: Σⱼ xᵢⱼ² / Σₖ xₖⱼ², and as much for all rows alike."""
-    squares = np.zeros(problem.n_features)
-    _column_squares(problem.rows, problem.n_samples, squares)
-    leverage = np.empty(problem.n_samples)
-    _weighted_squares(problem.rows, 1.0 / np.maximum(squares, np.finfo(float).tiny), leverage)
-    return leverage + max(float(leverage.mean()), 1.0 / problem.n_samples)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _column_squares(rows, n, squares):
-    """Σᵢ xᵢⱼ²; writes squares."""
-    for i in range(n):
-        if hasattr(rows, "indptr"):
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                squares[rows.indices[e]] += rows.values[e] * rows.values[e]
-        else:
-            for j in range(len(squares)):
-                squares[j] += rows.values[i, j] * rows.values[i, j]
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
-def _weighted_squares(rows, weight, out):
-    """Σⱼ weightⱼ xᵢⱼ²; writes out."""
-    for i in range(len(out)):
-        total = 0.0
-        if hasattr(rows, "indptr"):
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                total += weight[rows.indices[e]] * rows.values[e] * rows.values[e]
-        else:
-            for j in range(len(weight)):
-                total += weight[j] * rows.values[i, j] * rows.values[i, j]
-        out[i] = total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _gather(rows, chosen, d, out):
-    """Some rows as a dense float64 matrix, a one after each where ``out`` has a column for it; writes out."""
-    for k in range(len(chosen)):
-        i = chosen[k]
-        if hasattr(rows, "indptr"):
-            for j in range(d):
-                out[k, j] = 0.0
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                out[k, rows.indices[e]] = rows.values[e]
-        else:
-            for j in range(d):
-                out[k, j] = rows.values[i, j]
-        if out.shape[1] > d:
-            out[k, d] = 1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -3,7 +3,7 @@
     min over w of  ½ Σ ρⱼ wⱼ² − gᵀw + Σ over halves c max(0, t − σ ⟨a, w⟩)
 
 A row a of A has one or two halves (σ = +1 or −1), a price c and a target t each: the hinge is one half, the ε-insensitive loss two. With the
-surplus u, the slack ξ and the multiplier α of a half, σf − t = u − ξ, and on the central path u α = ξ (c − α) = μ. Eliminating all of them leaves
+surplus u, the slack ξ and the multiplier α of a half, σf − t = u − ξ, and on the central path u α = ξ (c − α) = cμ. Eliminating all of them leaves
 
     (diag ρ + AᵀTA) dw = g − ρ∘w + Aᵀ(β + σTq),   T = 1/(u/α + ξ/(c − α)),   dα = T (q − σ A dw),
 
@@ -65,7 +65,7 @@ class Barrier:
 
     @classmethod
     def start(cls, A, rho, g, halves, constant, w, width) -> Barrier:
-        """From w, with all halves centred as if μ were c · ``width``: their residual of feasibility is zero."""
+        """From w, with all halves centred as if μ were ``width``: their residual of feasibility is zero."""
         f = A @ w
         alpha, surplus, slack = (np.empty(halves.sign.shape) for _ in range(3))
         _centre(halves, f, width, alpha, surplus, slack)
@@ -101,11 +101,11 @@ class Barrier:
         iterate = (self.alpha, self.surplus, self.slack)
         _predictor_terms(halves, self.f, *iterate, weight, rhs)
         base = self.g - self.rho * self.w
-        solve = _factor(weighted_gram(A, weight), self.rho)
+        solve = factored(weighted_gram(A, weight), self.rho)
         aimed = A @ solve(base + A.T @ rhs)
-        reach, zero, one, two, count = _predict(halves, self.f, aimed, *iterate)
+        reach, zero, one, two, total = _predict(halves, self.f, aimed, *iterate)
         ahead = zero + reach * one + reach * reach * two
-        mu = (max(ahead, 0.0) / zero) ** 3 * zero / count
+        mu = (max(ahead, 0.0) / zero) ** 3 * zero / total
         _corrector_terms(halves, self.f, aimed, mu, *iterate, rhs)
         dw = solve(base + A.T @ rhs)
         df = A @ dw
@@ -136,7 +136,7 @@ def weighted_gram(A: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return total
 
 
-def _factor(H: np.ndarray, rho: np.ndarray):
+def factored(H: np.ndarray, rho: np.ndarray):
     """A function that solves (H + diag ρ) x = r. Columns are first brought to one scale; a singular H gets the least ridge that helps."""
     diagonal = np.diag(H) + rho
     unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
@@ -201,9 +201,9 @@ def _predictor_terms(halves, f, alpha, surplus, slack, weight, rhs):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _predict(halves, f, aimed, alpha, surplus, slack):
-    """(step to the nearest bound, coefficients of the complementarity after a step, products in it) of the affine direction."""
+    """(step to the nearest bound, coefficients of the complementarity after a step, its size for μ = 1) of the affine direction."""
     blocking = 1.0
-    zero, one, two, count = 0.0, 0.0, 0.0, 0
+    zero, one, two, total = 0.0, 0.0, 0.0, 0.0
     for h in range(halves.sign.shape[0]):
         for i in range(len(f)):
             c, a, u, x, sigma = halves.price[h, i], alpha[h, i], surplus[h, i], slack[h, i], halves.sign[h, i]
@@ -217,8 +217,8 @@ def _predict(halves, f, aimed, alpha, surplus, slack):
                 zero += u * a + x * s
                 one += u * da + a * du - x * da + s * dx
                 two += du * da - dx * da
-                count += 2
-    return 1.0 / blocking, zero, one, two, count
+                total += 2.0 * c
+    return 1.0 / blocking, zero, one, two, total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -234,7 +234,7 @@ def _corrector_terms(halves, f, aimed, mu, alpha, surplus, slack, rhs):
                 T = a * s / (u * s + x * a)
                 short = halves.target[h, i] - sigma * f[i]
                 da = T * (short - sigma * aimed[i])
-                second_u, second_x = mu - (-u - u * da / a) * da, mu + (-x + x * da / s) * da
+                second_u, second_x = c * mu - (-u - u * da / a) * da, c * mu + (-x + x * da / s) * da
                 rhs[i] += sigma * (a + T * (short + second_u / a - second_x / s))
 
 
@@ -250,7 +250,7 @@ def _correct(halves, f, aimed, df, mu, alpha, surplus, slack, dalpha, dsurplus, 
                 T = a * s / (u * s + x * a)
                 short = halves.target[h, i] - sigma * f[i]
                 da = T * (short - sigma * aimed[i])
-                second_u, second_x = mu - (-u - u * da / a) * da, mu + (-x + x * da / s) * da
+                second_u, second_x = c * mu - (-u - u * da / a) * da, c * mu + (-x + x * da / s) * da
                 da = T * (short + second_u / a - second_x / s - sigma * df[i])
                 du = second_u / a - u - u * da / a
                 dx = second_x / s - x + x * da / s
