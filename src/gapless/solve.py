@@ -26,6 +26,7 @@ from gapless.trace import Callback, Progress, Trace
 # seconds keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
+_JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
 
 
 @singledispatch
@@ -170,7 +171,8 @@ class _Run:
             return math.inf, float(state.iterations + self.check_every)
         columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best[1].beta)))
         cost = self.problem.n_samples * columns * self.problem.entry_work
-        return float(state.work + max(_CHECK_COST * cost, _CHECK_SHARE * state.work)), math.inf
+        share = _JUDGED_SHARE if state.judges else _CHECK_SHARE
+        return float(state.work + max(_CHECK_COST * cost, share * state.work)), math.inf
 
     def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
         """Certify a point, and keep what is better than before on either side."""

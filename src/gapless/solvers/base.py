@@ -40,6 +40,7 @@ class State:
     done: bool = False
     target: float = 0.0  # a solver that knows its own KKT violation stops a step early where it falls to this, and is ready for a check
     ready: bool = False
+    judges: bool = False  # it says by ``ready`` when a check pays, so that few others are needed
     holds: bool = False  # whether its point is not worth a check before it is ready
 
 
@@ -135,10 +136,17 @@ def refuse_kernel(problem: Problem, name: str) -> str | None:
     return f"{name} keeps w as a vector, which a kernel does not have; use solver='smo' or 'coordinate_ascent', or map the features."
 
 
+def refuse_nu(problem: Problem, name: str) -> str | None:
+    """The sentence of the solvers that know one free offset without a price."""
+    if not problem.is_nu:
+        return None
+    return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+
+
 def refuse_hard_margin(problem: Problem, name: str) -> str | None:
     """The sentence of the solvers that need a finite loss."""
     if problem.is_nu:
-        return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+        return refuse_nu(problem, name)
     if not problem.is_hard:
         return None
     return f"{name} follows sub-gradients of the loss, which is infinite for C=inf; use solver='smo', 'sdca' or 'qp', or a finite C."
