@@ -26,11 +26,12 @@ from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
 from gapless.solvers.mehrotra import Barrier, Halves, halves_of
-from gapless.solvers.parts import decisions, draw, gather, leverage, part_size, ridge
+from gapless.solvers.parts import band_size, decisions, draw, gather, leverage, part_size, ridge
 
 _ROUGH = 1e-4  # relative gap to which a sample is solved
-_SURE = 0.1  # share of the target that a part's own gap may take
+_SURE = 0.3  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
+_WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
 _PIN = (
     1e-5  # relative gap from which the active set is worth a guess, and then wherever the gap has fallen to a thirtieth
 )
@@ -53,6 +54,7 @@ class InteriorState(State):
     pinned: np.ndarray | None = None  # w of the active set's exact end
     next_pin: float = _PIN
     next_look: float = _LOOK  # likewise, for a look at the rows outside
+    looked: float = 0.0  # when that was last
     length: float = 1.0  # the size of residuals
     width: float = 1.0  # with which a barrier begins
 
@@ -93,7 +95,7 @@ class InteriorPoint(Solver):
         if problem.intercept != "none":
             state.w[-1] = b
         state.length = 1.0 if problem.loss.task == "classification" else _spread(problem)
-        state.size = part_size(n, columns)
+        state.size = band_size(n, columns)
         return state
 
     def step(self, problem: Problem, state: InteriorState) -> None:
@@ -101,13 +103,14 @@ class InteriorPoint(Solver):
             self._open(problem, state)
         barrier = state.barrier
         assert barrier is not None
-        goal = _ROUGH if state.sampled else _SURE * state.target
+        goal = max(_ROUGH, 0.1 * state.target) if state.sampled else _SURE * state.target
         if state.pinned is None and not barrier.stuck and barrier.gap > goal * abs(barrier.value):
             barrier.iterate()
             state.work += barrier.A.size * 6.0
             share = barrier.gap / abs(barrier.value)
-            if state.holds and not state.sampled and share <= state.next_look:
-                state.next_look = 0.03 * share
+            late = state.iterations - state.looked >= _WAIT and share > _LOOK
+            if state.holds and not state.sampled and (share <= state.next_look or late):
+                state.next_look, state.looked = 0.03 * share, state.iterations
                 if self._look(problem, state, barrier.w, decisions(problem, barrier.w)):
                     barrier = state.barrier
             if not state.sampled and share <= state.next_pin:
@@ -142,7 +145,7 @@ class InteriorPoint(Solver):
         constant, g = 0.0, np.zeros(len(state.w))
         state.width = 3.0 * state.length
         if state.sampled:
-            state.rows, factor = draw(state.leverage, state.size // 2, state.rng)
+            state.rows, factor = draw(state.leverage, part_size(n, len(state.w)) // 2, state.rng)
         elif reduces:
             if state.f is None:
                 state.f = decisions(problem, state.w)
@@ -165,7 +168,7 @@ class InteriorPoint(Solver):
         state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
         state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
         state.work += 3.0 * A.size
-        state.pinned, state.next_pin, state.next_look = None, _PIN, _LOOK
+        state.pinned, state.next_pin, state.next_look, state.looked = None, _PIN, _LOOK, state.iterations
 
     def _rows(self, problem: Problem, state: InteriorState, rows: np.ndarray, after: int = 0) -> np.ndarray:
         """Rows as a dense matrix, below those that are there, in a buffer that all parts share."""

@@ -77,8 +77,9 @@ class Newton(Solver):
             return reason
         if problem.is_nu or problem.is_hard:
             return f"{self.name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
-        if not isinstance(problem.dual, DualBox) or not (problem.dual.d[problem.cost > 0] > 0).all():
-            return f"{self.name} needs a loss with a quadratic piece, which {problem.loss.name} lacks; use solver='sdca' or 'smo'."
+        dual = problem.dual
+        if not isinstance(dual, DualBox) or np.isfinite(np.maximum(dual.upper, -dual.lower)[problem.cost > 0]).any():
+            return f"{self.name} needs a loss that is quadratic where it is not zero; {problem.loss.name} is not; use solver='sdca' or 'smo'."
         return None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> NewtonState:

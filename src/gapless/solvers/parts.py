@@ -11,7 +11,12 @@ from gapless.problem import Problem
 
 def part_size(n: int, columns: int) -> int:
     """Rows that tell enough of n: their model's error and what is left to be corrected balance at about √d n^⅔ (Portnoy & Koenker 1997)."""
-    return int(max(1000.0, np.sqrt(columns) * n ** (2 / 3)))
+    return int(max(2000.0, np.sqrt(columns) * n ** (2 / 3)))
+
+
+def band_size(n: int, columns: int) -> int:
+    """Rows to both sides of the kinks that the error of a model of half of ``part_size`` rows may move across them, four times the usual error."""
+    return int(part_size(n, columns) * min(2.5, max(1.0, 3.4 / columns**0.25)))
 
 
 def ridge(problem: Problem) -> np.ndarray:
