@@ -13,7 +13,7 @@ FRESH := $(VENV)/.numba-fresh
 BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slow lint format demo bench bench-sdca clean
+.PHONY: help setup test test-slow lint format demo bench bench-sdca bench-linear clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ bench: $(READY) $(FRESH) ## all benchmarks, one after the other
 
 bench-sdca: $(READY) $(FRESH) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
+
+bench-linear: $(READY) $(FRESH) ## linear models against LIBLINEAR, Snap ML and SGD
+	$(BIN)/python benchmarks/linear.py
 
 clean: ## remove .venv, caches (Numba's included) and everything that was built
 	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gapless.errors import InvalidInputError
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State
-from gapless.solvers.choose import choose
+from gapless.solvers.choose import choose, expected_costs
 from gapless.solvers.coordinate_ascent import CoordinateAscent
 from gapless.solvers.interior_point import InteriorPoint
 from gapless.solvers.newton import Newton
@@ -32,6 +32,7 @@ __all__ = [
     "State",
     "Subgradient",
     "as_solver",
+    "expected_costs",
 ]
 
 SOLVERS: dict[str, type[Solver]] = {
