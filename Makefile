@@ -59,6 +59,8 @@ bench-sdca: $(READY) $(FRESH) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
 
 bench-linear: $(READY) $(FRESH) ## linear models against LIBLINEAR, Snap ML and SGD
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[rivals]' \
+		|| echo "LIBLINEAR's own package or Snap ML could not be installed: the table goes without."
 	$(BIN)/python benchmarks/linear.py
 
 clean: ## remove .venv, caches (Numba's included) and everything that was built
