@@ -138,7 +138,7 @@ def _pieces(file: Path, wanted: _Wanted) -> Iterator[Samples]:
 
 
 def _columns(file: Path) -> int:
-    from pyarrow.parquet import read_schema
+    from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
 
     return max(1, len(read_schema(file).names))
 
@@ -189,7 +189,7 @@ class _Writer:
                 raise InvalidInputError(
                     f"a store holds at most {np.iinfo(np.int32).max:,} entries; {name} goes beyond."
                 )
-            self.least = min(self.least, int(X.indices.min(initial=self.least)))
+            self.least = min(self.least, int(X.indices.min())) if X.nnz else self.least
             self._append("values", values)
             self._append("indices", X.indices.astype(np.int32))
             self._append("lengths", np.diff(X.indptr).astype(np.int32))

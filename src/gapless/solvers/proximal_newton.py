@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from threadpoolctl import ThreadpoolController
 
 from gapless.data.rows import Rows, row_add, row_dot, row_entries
 from gapless.losses import DualBox
@@ -27,6 +28,8 @@ _WIDTH, _NARROWER, _LEAST = 2.0, 0.5, 1e-2
 # Newton's matrix is formed up to this many features; above, conjugate gradients only multiply by it.
 _DENSE = 1500
 _CG_STEPS = 200
+# Matrices up to this size are factored faster by one thread than by several that wait for each other.
+_SMALL = 600
 # A round ends when its own gap is at most so many times what the round's centre still costs.
 _INNER = 2.0
 _MOST_STEPS = 500
@@ -74,6 +77,7 @@ class ProximalNewton:
         self.smooth = bool(((self.box.d > 0) | (room == 0)).all())
         # 1/s² of the intercept: zero where it is free, and no coordinate where there is none.
         self.price = {"none": np.inf, "free": 0.0, "regularized": 1.0 / max(problem.shift, 1e-300)}[problem.intercept]
+        self.blas = ThreadpoolController()
         self.center = self.beta.copy()
         self.f = np.empty(problem.n_samples)
         decide(self.rows, self.w, self.b, self.f)
@@ -155,13 +159,14 @@ class ProximalNewton:
             self.work += 0.5 * len(J) * entries**2 + d**3 / 24
             size = d + 1 if with_b else d
             right = -np.append(g, g_b)[:size]
-            solution = cho_solve(cho_factor(H[:size, :size], lower=True, check_finite=False), right)
+            with self.blas.limit(limits=None if d > _SMALL else 1):
+                solution = cho_solve(cho_factor(H[:size, :size], lower=True, check_finite=False), right)
             return solution[:d], float(solution[d]) if with_b else 0.0
         diagonal = np.ones(d + 1)
         squares(self.rows, J, weight, diagonal)
         diagonal[d] = price + float(weight.sum()) + 1e-12
         x, r = np.zeros(d + 1), -np.append(g, g_b if with_b else 0.0)
-        size = np.sqrt(r @ (r / diagonal))
+        first = np.sqrt(r @ (r / diagonal))
         z = r / diagonal
         p, rz = z.copy(), float(r @ z)
         out = np.empty(d + 1)
@@ -176,7 +181,7 @@ class ProximalNewton:
             z = r / diagonal
             last, rz = rz, float(r @ z)
             self.work += 2 * len(J) * entries + d
-            if np.sqrt(rz) <= 0.1 * min(1.0, size) * size:
+            if np.sqrt(rz) <= 0.1 * min(1.0, first) * first:
                 break
             p = z + (rz / last) * p
         return x[:d], float(x[d]) if with_b else 0.0
