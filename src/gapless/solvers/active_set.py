@@ -16,6 +16,7 @@ import scipy.linalg
 from numba import njit
 
 from gapless.losses import DualBox
+from gapless.solvers.two_threads import times, transposed_times
 
 _ROUNDS = 12
 
@@ -47,12 +48,12 @@ def pin(A, rho, g, dual: DualBox, f, beta, w, length: float) -> Pinned | None:
             break
         fixed = np.where(piece == 2, dual.upper, np.where(piece == -2, dual.lower, 0.0))
         kinks = dual.p[between] - piece[between] * dual.epsilon[between]
-        w, found = _solve(A[between], rho, g + A.T @ fixed, kinks, w)
+        w, found = _solve(A[between], rho, g + transposed_times(A, fixed), kinks, w)
         if not (np.isfinite(w).all() and np.isfinite(found).all()):
             break
         beta = fixed
         beta[between] = found
-        f = A @ w
+        f = times(A, w)
         inside = np.clip(beta, dual.lower, dual.upper)
         gap = float(fenchel_gap(dual, f, inside)) + _mismatch(A, rho, g, w, inside, beta)
         if best is None or gap < best.gap:

@@ -25,16 +25,15 @@ from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
-from gapless.solvers.mehrotra import Barrier, Halves, halves_of
+from gapless.solvers.mehrotra import Barrier, Halves, factored, halves_of, weighted_gram
 from gapless.solvers.parts import band_size, decisions, draw, gather, leverage, part_size, ridge
+from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 _ROUGH = 1e-4  # relative gap to which a sample is solved
 _SURE = 0.3  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
 _WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
-_PIN = (
-    1e-5  # relative gap from which the active set is worth a guess, and then wherever the gap has fallen to a thirtieth
-)
+_PIN = 1e-5  # relative gap from which the active set is worth a guess, then wherever it has fallen to a thirtieth
 
 
 @dataclass
@@ -104,19 +103,20 @@ class InteriorPoint(Solver):
         barrier = state.barrier
         assert barrier is not None
         goal = max(_ROUGH, 0.1 * state.target) if state.sampled else _SURE * state.target
-        if state.pinned is None and not barrier.stuck and barrier.gap > goal * abs(barrier.value):
-            barrier.iterate()
+        if state.pinned is None and not barrier.stuck and barrier.share > goal:
+            with plain_blas():
+                barrier.iterate()
             state.work += barrier.A.size * 6.0
-            share = barrier.gap / abs(barrier.value)
+            share = barrier.share
             late = state.iterations - state.looked >= _WAIT and share > _LOOK
             if state.holds and not state.sampled and (share <= state.next_look or late):
                 state.next_look, state.looked = 0.03 * share, state.iterations
                 if self._look(problem, state, barrier.w, decisions(problem, barrier.w)):
                     barrier = state.barrier
-            if not state.sampled and share <= state.next_pin:
-                state.next_pin = share / 30.0
+            if not state.sampled and barrier.share <= state.next_pin:
+                state.next_pin = barrier.share / 30.0
                 self._pin(state, barrier.f, barrier.beta, barrier.w, goal)
-        if state.pinned is not None or barrier.stuck or barrier.gap <= goal * abs(barrier.value):
+        if state.pinned is not None or barrier.stuck or barrier.share <= goal:
             self._close(problem, state)
         state.iterations += 1
 
@@ -136,7 +136,8 @@ class InteriorPoint(Solver):
         """Choose the rows of the next part and put them together."""
         n, d = problem.X.shape
         reduces = 2 * state.size < n
-        state.sampled = reduces and state.f is None and not state.w.any()
+        fresh = state.f is None and not state.w.any()
+        state.sampled = reduces and fresh
         state.holds = reduces
         if reduces and state.leverage is None:
             state.leverage = leverage(problem)
@@ -162,11 +163,18 @@ class InteriorPoint(Solver):
         else:
             state.rows = None
         A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
-        self._begin(problem, state, A, ridge(problem), g, halves_of(problem.dual, _all(state.rows), factor), constant)
+        rho, halves = ridge(problem), halves_of(problem.dual, _all(state.rows), factor)
+        if fresh:
+            with plain_blas():
+                state.w, state.width = _least_squares(
+                    A, rho, problem.dual.p[_all(state.rows)], halves.price.max(axis=0)
+                )
+        self._begin(problem, state, A, rho, g, halves, constant)
 
     def _begin(self, problem: Problem, state: InteriorState, A, rho, g, halves: Halves, constant: float) -> None:
         state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
-        state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
+        with plain_blas():
+            state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
         state.work += 3.0 * A.size
         state.pinned, state.next_pin, state.next_look, state.looked = None, _PIN, _LOOK, state.iterations
 
@@ -189,7 +197,8 @@ class InteriorPoint(Solver):
         """Guess the active set; keep the end that it leads to where that is one."""
         barrier = state.barrier
         assert barrier is not None
-        found = pin(barrier.A, barrier.rho, barrier.g, state.dual, f, beta, w, state.length)
+        with plain_blas():
+            found = pin(barrier.A, barrier.rho, barrier.g, state.dual, f, beta, w, state.length)
         state.work += 4.0 * barrier.A.size
         if found is not None and found.gap <= max(goal, 1e-13) * abs(barrier.value):
             state.pinned = found.w
@@ -247,6 +256,15 @@ def _spread(problem: Problem) -> float:
     """The size of residuals at the start: how far the targets are apart, or the tube's width, or one."""
     p = problem.dual.p
     return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
+
+
+def _least_squares(A: np.ndarray, rho: np.ndarray, p: np.ndarray, price: np.ndarray) -> tuple[np.ndarray, float]:
+    """A model to begin with, the ridge regression of p, and the size of its residuals."""
+    w = factored(weighted_gram(A, price), rho)(transposed_times(A, price * p))
+    width = float(np.abs(p - times(A, w)).mean())
+    if not (np.isfinite(w).all() and width > 0):
+        return np.zeros_like(w), float(np.abs(p).max()) or 1.0
+    return w, width
 
 
 def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:

@@ -21,6 +21,7 @@ import scipy.linalg
 from numba import njit
 
 from gapless.losses import DualBox
+from gapless.solvers.two_threads import by_halves, times, transposed_times
 
 _BOUNDARY = 0.995  # share of the way to the nearest bound that a step may go
 _PANEL = 1 << 18  # entries of A scaled at a time for AᵀTA: 2 MiB, which stay in the cache
@@ -61,19 +62,22 @@ class Barrier:
     slack: np.ndarray
     infeasible: float = 1.0  # how much of the first residual of stationarity is left
     residual: float = np.inf  # that residual, as a share of the gap
+    gap: float = np.inf
+    value: float = np.nan
     stuck: bool = False
 
     @classmethod
     def start(cls, A, rho, g, halves, constant, w, width) -> Barrier:
         """From w, with all halves centred as if μ were ``width``: their residual of feasibility is zero."""
-        f = A @ w
+        f = times(A, w)
         alpha, surplus, slack = (np.empty(halves.sign.shape) for _ in range(3))
         _centre(halves, f, width, alpha, surplus, slack)
         self = cls(A, rho, g, halves, constant, w.copy(), f, alpha, surplus, slack)
-        short = rho * w - g - A.T @ self.beta
+        short = rho * w - g - transposed_times(A, self.beta)
         bounded = rho > 0
         self.residual = 0.5 * float((short[bounded] ** 2 / rho[bounded]).sum())
         self.residual += float(np.abs(short[~bounded]).sum()) * width
+        self.measure()
         return self
 
     @property
@@ -81,17 +85,16 @@ class Barrier:
         """β = Σ σα over a sample's halves."""
         return (self.halves.sign * self.alpha).sum(axis=0)
 
-    @property
-    def gap(self) -> float:
-        """An estimate of P − D: what complementarity lacks, and the residual of stationarity."""
-        return _complementarity(self.halves, self.alpha, self.surplus, self.slack) + self.infeasible * self.residual
+    def measure(self) -> None:
+        """Estimate P − D, by what complementarity lacks and the residual of stationarity, and take the whole problem's objective."""
+        lacking, loss = _measure(self.halves, self.f, self.alpha, self.surplus, self.slack)
+        self.gap = lacking + self.infeasible * self.residual
+        self.value = 0.5 * float(self.rho @ self.w**2) - float(self.g @ self.w) + self.constant + loss
 
     @property
-    def value(self) -> float:
-        """The whole problem's objective."""
-        short = np.maximum(0.0, self.halves.target - self.halves.sign * self.f)
-        quadratic = 0.5 * float(self.rho @ self.w**2) - float(self.g @ self.w)
-        return quadratic + self.constant + float((self.halves.price * short).sum())
+    def share(self) -> float:
+        """The gap relative to the objective."""
+        return self.gap / max(abs(self.value), np.finfo(float).tiny)
 
     def iterate(self) -> None:
         """One predictor and one corrector step."""
@@ -102,13 +105,13 @@ class Barrier:
         _predictor_terms(halves, self.f, *iterate, weight, rhs)
         base = self.g - self.rho * self.w
         solve = factored(weighted_gram(A, weight), self.rho)
-        aimed = A @ solve(base + A.T @ rhs)
+        aimed = times(A, solve(base + transposed_times(A, rhs)))
         reach, zero, one, two, total = _predict(halves, self.f, aimed, *iterate)
         ahead = zero + reach * one + reach * reach * two
         mu = (max(ahead, 0.0) / zero) ** 3 * zero / total
         _corrector_terms(halves, self.f, aimed, mu, *iterate, rhs)
-        dw = solve(base + A.T @ rhs)
-        df = A @ dw
+        dw = solve(base + transposed_times(A, rhs))
+        df = times(A, dw)
         moves = (np.empty(shape), np.empty(shape), np.empty(shape))
         step = min(1.0, _BOUNDARY * _correct(halves, self.f, aimed, df, mu, *iterate, *moves))
         if not (np.isfinite(dw).all() and step > 1e-6):
@@ -120,20 +123,25 @@ class Barrier:
             values += step * move
         np.minimum(self.alpha, halves.price, out=self.alpha)
         self.infeasible *= (1.0 - step) ** 2
+        self.measure()
 
 
 def weighted_gram(A: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """AᵀTA for a diagonal T ≥ 0."""
     p = A.shape[1]
-    total = np.zeros((p, p))
     step = max(1, _PANEL // p)
-    root = np.sqrt(weight)
-    scaled = np.empty((min(step, len(A)), p))
-    for begin in range(0, len(A), step):
-        part = A[begin : begin + step]
-        panel = np.multiply(part, root[begin : begin + step, None], out=scaled[: len(part)])
-        total += panel.T @ panel
-    return total
+
+    def of(rows: slice) -> np.ndarray:
+        total = np.zeros((p, p))
+        scaled = np.empty((min(step, rows.stop - rows.start), p))
+        for begin in range(rows.start, rows.stop, step):
+            end = min(begin + step, rows.stop)
+            panel = np.multiply(A[begin:end], np.sqrt(weight[begin:end, None]), out=scaled[: end - begin])
+            total += panel.T @ panel
+        return total
+
+    first, *second = by_halves(of, A)
+    return first + second[0] if second else first
 
 
 def factored(H: np.ndarray, rho: np.ndarray):
@@ -175,13 +183,15 @@ def _centre(halves, f, width, alpha, surplus, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _complementarity(halves, alpha, surplus, slack):
-    total = 0.0
+def _measure(halves, f, alpha, surplus, slack):
+    """(Σ uα + ξ(c − α), Σ c max(0, t − σf))."""
+    lacking, loss = 0.0, 0.0
     for h in range(halves.sign.shape[0]):
-        for i in range(halves.sign.shape[1]):
-            a = alpha[h, i]
-            total += surplus[h, i] * a + slack[h, i] * (halves.price[h, i] - a)
-    return total
+        for i in range(len(f)):
+            c, a = halves.price[h, i], alpha[h, i]
+            lacking += surplus[h, i] * a + slack[h, i] * (c - a)
+            loss += c * max(0.0, halves.target[h, i] - halves.sign[h, i] * f[i])
+    return lacking, loss
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

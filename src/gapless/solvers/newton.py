@@ -28,6 +28,7 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, refuse_kernel, start_weights
 from gapless.solvers.mehrotra import factored, weighted_gram
 from gapless.solvers.parts import decisions, draw, gather, leverage, part_size, ridge
+from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 SYSTEMS = ("auto", "dense", "cg")
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
@@ -95,7 +96,8 @@ class Newton(Solver):
                 f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
             )
             if 4 * part_size(n, columns) < n:
-                self._from_sample(problem, state, fresh=not state.w.any())
+                with plain_blas():
+                    self._from_sample(problem, state, fresh=not state.w.any())
             else:
                 state.hessian, state.members = np.zeros((columns, columns)), np.zeros(n, dtype=bool)
         self._look(problem, state, decisions(problem, state.w))
@@ -157,16 +159,16 @@ class Newton(Solver):
         gather(problem.rows, rows, problem.n_features, A)
         p, epsilon, d, lower, upper = (v[rows] for v in problem.dual)
         dual = DualBox(p, epsilon, d / factor, lower * factor, upper * factor)
-        w, f = state.w, A @ state.w
+        w, f = state.w, times(A, state.w)
         for _ in range(30):
             beta = _best_beta(dual, f)
             H = weighted_gram(A, _curvatures(dual, f))
             state.work += 4.0 * A.size
             if not fresh:
                 break
-            slope = state.rho * w - A.T @ beta
+            slope = state.rho * w - transposed_times(A, beta)
             dw = factored(H, state.rho)(-slope)
-            df = A @ dw
+            df = times(A, dw)
             t = _line_search(dual, f, df, float(state.rho @ (w * dw)), float(state.rho @ dw**2))
             w, f = w + t * dw, f + t * df
             fresh = -float(slope @ dw) > 1e-6 * abs(
@@ -181,7 +183,8 @@ class Newton(Solver):
         if state.hessian is None:
             return self._conjugate(problem, state, curvature)
         if state.members is not None:
-            self._update(problem, state, curvature)
+            with plain_blas():
+                self._update(problem, state, curvature)
         return factored(state.hessian, state.rho)
 
     def _update(self, problem: Problem, state: NewtonState, curvature: np.ndarray) -> None:
