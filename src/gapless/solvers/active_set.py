@@ -30,7 +30,16 @@ class Pinned(NamedTuple):
     gap: float
 
 
-def pin(A, rho, g, dual: DualBox, f, beta, w, length: float) -> Pinned | None:
+def pin(
+    A: np.ndarray,
+    rho: np.ndarray,
+    g: np.ndarray,
+    dual: DualBox,
+    f: np.ndarray,
+    beta: np.ndarray,
+    w: np.ndarray,
+    length: float,
+) -> Pinned | None:
     """The best point that the method passes through from (w, f, β), None where it finds no system to solve.
 
     ``length`` is the size of residuals p − f, which makes them comparable with shares of the box.
@@ -55,13 +64,15 @@ def pin(A, rho, g, dual: DualBox, f, beta, w, length: float) -> Pinned | None:
         beta[between] = found
         f = times(A, w)
         inside = np.clip(beta, dual.lower, dual.upper)
-        gap = float(fenchel_gap(dual, f, inside)) + _mismatch(A, rho, g, w, inside, beta)
+        gap = float(fenchel_gap(dual, f, inside)) + _mismatch(A, rho, w, inside, beta)
         if best is None or gap < best.gap:
             best = Pinned(w, f, inside, gap)
     return best
 
 
-def _solve(A, rho, q, kinks, w) -> tuple[np.ndarray, np.ndarray]:
+def _solve(
+    A: np.ndarray, rho: np.ndarray, q: np.ndarray, kinks: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """w and β with ρ∘w = q + Aᵀβ and Aw = kinks; where β is not unique, the shortest."""
     if not len(A):
         return q / rho, np.empty(0)
@@ -82,7 +93,7 @@ def _solve(A, rho, q, kinks, w) -> tuple[np.ndarray, np.ndarray]:
     return w, x[:k]
 
 
-def _mismatch(A, rho, g, w, inside, beta) -> float:
+def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:
     """What P − D gains where clipping β took w away from it."""
     moved = np.flatnonzero(inside != beta)
     if not len(moved):

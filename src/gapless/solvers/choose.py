@@ -7,9 +7,11 @@ changes what is solved, and whatever it is, the certificate tells what was reach
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from gapless.losses import DualBox
 from gapless.problem import Problem
+from gapless.solvers.base import Solver
 from gapless.solvers.interior_point import InteriorPoint
 from gapless.solvers.newton import DENSE_COLUMNS, Newton
 from gapless.solvers.parts import part_size
@@ -36,7 +38,11 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
     """
     if not problem.is_linear:
         return {}
-    models = {SDCA: _sdca, InteriorPoint: _interior_point, Newton: _newton}
+    models: dict[type[Solver], Callable[[Problem, float], float]] = {
+        SDCA: _sdca,
+        InteriorPoint: _interior_point,
+        Newton: _newton,
+    }
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
     costs = {
         solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None

@@ -26,7 +26,7 @@ from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
 from gapless.solvers.mehrotra import Barrier, Halves, factored, halves_of, weighted_gram
-from gapless.solvers.parts import band_size, decisions, draw, gather, leverage, part_size, ridge
+from gapless.solvers.parts import band_size, box_of, decisions, draw, gather, leverage, part_size, ridge
 from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 _ROUGH = 1e-4  # relative gap to which a sample is solved
@@ -111,8 +111,7 @@ class InteriorPoint(Solver):
             late = state.iterations - state.looked >= _WAIT and share > _LOOK
             if state.holds and not state.sampled and (share <= state.next_look or late):
                 state.next_look, state.looked = 0.03 * share, state.iterations
-                if self._look(problem, state, barrier.w, decisions(problem, barrier.w)):
-                    barrier = state.barrier
+                barrier = self._look(problem, state, barrier.w, decisions(problem, barrier.w)) or barrier
             if not state.sampled and barrier.share <= state.next_pin:
                 state.next_pin = barrier.share / 30.0
                 self._pin(state, barrier.f, barrier.beta, barrier.w, goal)
@@ -150,33 +149,43 @@ class InteriorPoint(Solver):
         elif reduces:
             if state.f is None:
                 state.f = decisions(problem, state.w)
-            distance = _survey(problem.dual, state.f, state.beta) / np.sqrt(state.leverage)
+            distance = _survey(box_of(problem), state.f, state.beta) / np.sqrt(state.leverage)
             state.rows = np.sort(np.argpartition(distance, state.size)[: state.size])
             state.width = float(distance[state.rows].max()) * float(np.sqrt(np.median(state.leverage)))
             band = state.beta[state.rows]
             state.beta[state.rows] = 0.0
             g[:d] = problem.weights(state.beta)
             g[d:] = state.beta.sum()
-            constant = float(problem.dual.p @ state.beta - problem.dual.epsilon @ np.abs(state.beta))
+            constant = float(box_of(problem).p @ state.beta - box_of(problem).epsilon @ np.abs(state.beta))
             state.beta[state.rows] = band
             state.work += 2.0 * n * problem.entry_work
         else:
             state.rows = None
         A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
-        rho, halves = ridge(problem), halves_of(problem.dual, _all(state.rows), factor)
+        rho, halves = ridge(problem), halves_of(box_of(problem), _all(state.rows), factor)
         if fresh:
             with plain_blas():
                 state.w, state.width = _least_squares(
-                    A, rho, problem.dual.p[_all(state.rows)], halves.price.max(axis=0)
+                    A, rho, box_of(problem).p[_all(state.rows)], halves.price.max(axis=0)
                 )
         self._begin(problem, state, A, rho, g, halves, constant)
 
-    def _begin(self, problem: Problem, state: InteriorState, A, rho, g, halves: Halves, constant: float) -> None:
-        state.dual = type(problem.dual)(*(v[_all(state.rows)] for v in problem.dual))
+    def _begin(
+        self,
+        problem: Problem,
+        state: InteriorState,
+        A: np.ndarray,
+        rho: np.ndarray,
+        g: np.ndarray,
+        halves: Halves,
+        constant: float,
+    ) -> Barrier:
+        state.dual = DualBox(*(v[_all(state.rows)] for v in box_of(problem)))
         with plain_blas():
-            state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
+            barrier = state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
         state.work += 3.0 * A.size
         state.pinned, state.next_pin, state.next_look, state.looked = None, _PIN, _LOOK, state.iterations
+        return barrier
 
     def _rows(self, problem: Problem, state: InteriorState, rows: np.ndarray, after: int = 0) -> np.ndarray:
         """Rows as a dense matrix, below those that are there, in a buffer that all parts share."""
@@ -220,32 +229,33 @@ class InteriorPoint(Solver):
         if state.sampled:
             state.w, state.f, state.rows, state.barrier = w, f, None, None
             return
-        gap = float(fenchel_gap(problem.dual, f, state.beta))
+        gap = float(fenchel_gap(box_of(problem), f, state.beta))
         state.ready = gap <= state.target * abs(barrier.value)
         if state.ready:
             return
-        if not self._look(problem, state, w, f):
+        if self._look(problem, state, w, f) is None:
             state.done = state.pinned is not None or barrier.stuck
             state.target *= 0.1
 
-    def _look(self, problem: Problem, state: InteriorState, w: np.ndarray, f: np.ndarray) -> bool:
+    def _look(self, problem: Problem, state: InteriorState, w: np.ndarray, f: np.ndarray) -> Barrier | None:
         """Let the rows outside that are on the wrong side of their kink come in, and begin anew between the best and the new model."""
         barrier, present = state.barrier, state.rows
         assert barrier is not None and present is not None
         state.work += problem.n_samples * problem.entry_work
-        wrong = _wrong_side(problem.dual, f, state.beta)
+        wrong = _wrong_side(box_of(problem), f, state.beta)
         wrong[present] = False
         others = np.flatnonzero(wrong)
         if not len(others):
-            return False
+            return None
         A = self._rows(problem, state, others, len(present))
         beta = state.beta[others]
         g = barrier.g - A[len(present) :].T @ beta
-        constant = barrier.constant - float(problem.dual.p[others] @ beta - problem.dual.epsilon[others] @ np.abs(beta))
-        _move(problem.dual, state, barrier.rho, w, f)
+        constant = barrier.constant - float(
+            box_of(problem).p[others] @ beta - box_of(problem).epsilon[others] @ np.abs(beta)
+        )
+        _move(box_of(problem), state, barrier.rho, w, f)
         state.rows = np.concatenate([present, others])
-        self._begin(problem, state, A, barrier.rho, g, halves_of(problem.dual, state.rows), constant)
-        return True
+        return self._begin(problem, state, A, barrier.rho, g, halves_of(box_of(problem), state.rows), constant)
 
 
 def _all(rows: np.ndarray | None) -> np.ndarray | slice:
@@ -254,7 +264,7 @@ def _all(rows: np.ndarray | None) -> np.ndarray | slice:
 
 def _spread(problem: Problem) -> float:
     """The size of residuals at the start: how far the targets are apart, or the tube's width, or one."""
-    p = problem.dual.p
+    p = box_of(problem).p
     return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
 
 

@@ -13,6 +13,7 @@ Mehrotra 1992; Ferris & Munson 2003 for support vector machines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -67,7 +68,9 @@ class Barrier:
     stuck: bool = False
 
     @classmethod
-    def start(cls, A, rho, g, halves, constant, w, width) -> Barrier:
+    def start(
+        cls, A: np.ndarray, rho: np.ndarray, g: np.ndarray, halves: Halves, constant: float, w: np.ndarray, width: float
+    ) -> Barrier:
         """From w, with all halves centred as if μ were ``width``: their residual of feasibility is zero."""
         f = times(A, w)
         alpha, surplus, slack = (np.empty(halves.sign.shape) for _ in range(3))
@@ -144,7 +147,7 @@ def weighted_gram(A: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return first + second[0] if second else first
 
 
-def factored(H: np.ndarray, rho: np.ndarray):
+def factored(H: np.ndarray, rho: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """A function that solves (H + diag ρ) x = r. Columns are first brought to one scale; a singular H gets the least ridge that helps."""
     diagonal = np.diag(H) + rho
     unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))

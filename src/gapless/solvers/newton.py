@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,7 @@ from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, refuse_kernel, start_weights
 from gapless.solvers.mehrotra import factored, weighted_gram
-from gapless.solvers.parts import decisions, draw, gather, leverage, part_size, ridge
+from gapless.solvers.parts import box_of, decisions, draw, gather, leverage, part_size, ridge
 from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 SYSTEMS = ("auto", "dense", "cg")
@@ -115,7 +115,7 @@ class Newton(Solver):
             decrement, state.solve = -float(state.slope @ dw), solve
         state.before = decrement
         df = decisions(problem, dw)
-        t = _line_search(problem.dual, state.f, df, float(state.rho @ (state.w * dw)), float(state.rho @ dw**2))
+        t = _line_search(box_of(problem), state.f, df, float(state.rho @ (state.w * dw)), float(state.rho @ dw**2))
         gap = self._gap(state)
         state.w = state.w + t * dw
         self._look(problem, state, state.f + t * df)
@@ -136,7 +136,7 @@ class Newton(Solver):
     def _look(self, problem: Problem, state: NewtonState, f: np.ndarray) -> None:
         """β and ∇P at decisions f."""
         state.f = f
-        state.beta = _best_beta(problem.dual, f)
+        state.beta = _best_beta(box_of(problem), f)
         own = problem.weights(state.beta)
         state.slope = state.rho * state.w - (own if len(state.w) == len(own) else np.append(own, state.beta.sum()))
 
@@ -148,7 +148,7 @@ class Newton(Solver):
         )
 
     def _value(self, problem: Problem, state: NewtonState) -> float:
-        return 0.5 * float(state.rho @ state.w**2) + float(_losses(problem.dual, state.f, state.beta))
+        return 0.5 * float(state.rho @ state.w**2) + float(_losses(box_of(problem), state.f, state.beta))
 
     def _from_sample(self, problem: Problem, state: NewtonState, fresh: bool) -> None:
         """A sample's Hessian and, for a fresh start, its model."""
@@ -157,7 +157,7 @@ class Newton(Solver):
         rows, factor = draw(weight, part_size(n, columns), state.rng)
         A = np.empty((len(rows), columns))
         gather(problem.rows, rows, problem.n_features, A)
-        p, epsilon, d, lower, upper = (v[rows] for v in problem.dual)
+        p, epsilon, d, lower, upper = (v[rows] for v in box_of(problem))
         dual = DualBox(p, epsilon, d / factor, lower * factor, upper * factor)
         w, f = state.w, times(A, state.w)
         for _ in range(30):
@@ -179,7 +179,7 @@ class Newton(Solver):
 
     def _system(self, problem: Problem, state: NewtonState) -> Callable[[np.ndarray], np.ndarray]:
         """What solves (H + diag ρ) x = r at the present f."""
-        curvature = _curvatures(problem.dual, state.f)
+        curvature = _curvatures(box_of(problem), state.f)
         if state.hessian is None:
             return self._conjugate(problem, state, curvature)
         if state.members is not None:
@@ -205,7 +205,7 @@ class Newton(Solver):
             for sign, part in ((1.0, inside), (-1.0, ~inside)):
                 if part.any():
                     B = A if part.all() else A[part]
-                    B = B * np.sqrt(1.0 / problem.dual.d[rows[part]])[:, None]
+                    B = B * np.sqrt(1.0 / box_of(problem).d[rows[part]])[:, None]
                     state.hessian += sign * (B.T @ B)
         state.members = members
         state.work += len(changed) * len(state.rho) * 2.0
@@ -219,7 +219,7 @@ class Newton(Solver):
             (problem.X, curvature) if 10 * len(inside) > 7 * len(curvature) else (problem.X[inside], curvature[inside])
         )
         d, has_b = problem.n_features, len(state.rho) > problem.n_features
-        squares = X.multiply(X) if sp.issparse(X) else X.astype(np.float64) ** 2
+        squares: Any = X.multiply(X) if sp.issparse(X) else X.astype(np.float64) ** 2  # type: ignore[union-attr]
         diagonal = state.rho + np.append(np.asarray(squares.T @ weight).ravel(), [weight.sum()] * has_b)
         diagonal[diagonal <= 0] = 1.0
 

@@ -6,7 +6,15 @@ import numpy as np
 from numba import njit
 
 from gapless.data.rows import FASTMATH
+from gapless.losses import DualBox
 from gapless.problem import Problem
+
+
+def box_of(problem: Problem) -> DualBox:
+    """The dual of a problem whose loss has a box for one."""
+    dual = problem.dual
+    assert isinstance(dual, DualBox)
+    return dual
 
 
 def part_size(n: int, columns: int) -> int:
