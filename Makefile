@@ -13,7 +13,7 @@ FRESH := $(VENV)/.numba-fresh
 BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slow lint format figures demo bench bench-kernel bench-sdca bench-kernelised clean
+.PHONY: help setup test test-slow lint format figures demo bench bench-kernel bench-linear bench-sdca bench-kernelised clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,11 @@ bench-sdca: $(READY) $(FRESH) ## an epoch of sdca against LIBLINEAR's
 
 bench-kernelised: $(READY) $(FRESH) ## kernel logistic regression and low-rank features against others
 	$(BIN)/python benchmarks/kernelised.py
+
+bench-linear: $(READY) $(FRESH) ## linear models against LIBLINEAR, Snap ML and SGD
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[rivals]' \
+		|| echo "LIBLINEAR's own package or Snap ML could not be installed: the table goes without."
+	$(BIN)/python benchmarks/linear.py
 
 clean: ## remove .venv, caches (Numba's included) and everything that was built
 	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist

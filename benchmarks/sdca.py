@@ -1,7 +1,7 @@
 """One epoch of dual coordinate ascent against one epoch of LIBLINEAR's, on the same rows (hinge, no intercept, C = 1).
 
 An epoch's time is (T(21) − T(1)) / 20, T(k) being a run of k epochs from zero: set-up and data conversion cancel out. LIBLINEAR shrinks while
-it runs, so that its later epochs visit fewer rows; ours visit all.
+it runs, so that its later epochs visit fewer rows; ours count n visits as an epoch, whichever rows they are.
 """
 
 from __future__ import annotations

@@ -463,3 +463,12 @@ def test_a9a(shared_data, tmp_path, rows, options):
         label, _, rest = lines[i].partition(" ")
         path.write_text("\n".join([*lines[:i], f"{-int(label)} {rest}", *lines[i + 1 :]]) + "\n")
         assert run("verify", out, path).exit_code == 1, i
+
+
+def test_train_takes_a_store(svm, tmp_path):
+    store = gapless.data.convert(svm, tmp_path / "store")
+    path = tmp_path / "linear.safetensors"
+    done = run("train", store, "--linear", "--out", path)
+    assert (done.exit_code, done.stderr) == (0, "")
+    ours = gapless.LinearSVC().fit(sp.csr_array(data()[0]), data()[1])
+    assert gapless.load(path).certificate_ == ours.certificate_

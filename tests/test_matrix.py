@@ -19,7 +19,7 @@ from tests.problems import CATALOGUE, STORAGES, Entry
 
 SOLVERS = [*gl.solvers.SOLVERS, "auto"]
 # Work is bounded by iterations in the solver's own unit, never by seconds.
-BOUND = {"epochs": 500, "pairs": 20_000, "calls": 1}
+BOUND = {"epochs": 500, "steps": 500, "pairs": 20_000, "calls": 1}
 TOL = 1e-6
 # These follow gradients of the primal or plain ones of the dual, whose rates do not promise TOL within the bound; all others must reach it.
 FIRST_ORDER = {"subgradient", "sgd", "pegasos", "projected_gradient"}

@@ -326,7 +326,7 @@ def test_sdca_keeps_w_and_a_zero_row_goes_to_its_bound():
         new = C if square == 0 else np.clip(alpha[i] + (1 - y[i] * (w @ rows[i])) / square, 0, C)
         w += (new - alpha[i]) * y[i] * rows[i]
         alpha[i] = new
-    state = run(problem, gl.solvers.SDCA(), 3)
+    state = run(problem, gl.solvers.SDCA(shrinking=False), 3)
     assert_allclose(state.beta, y * alpha, atol=1e-11)
     assert_allclose(state.w, w, atol=1e-11)
     assert abs(state.beta[7]) == C

@@ -159,15 +159,19 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         beta = np.zeros(problem.n_samples)
     beta, box_violation, sum_violation = feasible(problem, beta)
     w = problem.weights(beta) if problem.is_linear else None
-    f, error = problem.expand_bounded(beta)
+    if w is not None:
+        f, error = problem.expand_weights(w) if w.any() else np.zeros(problem.n_samples), None
+    else:
+        f, error = problem.expand_bounded(beta)
     shift_b = problem.shift * float(beta.sum())
     square = float(w @ w if w is not None else beta @ f) + shift_b * float(beta.sum())
     if not (math.isfinite(square) and np.isfinite(f).all()):
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     scale, value = _best_scale(problem, beta, square)
-    beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
-    f, square, shift_b = scale * f, scale**2 * square, scale * shift_b
-    if error.any():
+    if scale != 1.0:
+        beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
+        f, square, shift_b = scale * f, scale**2 * square, scale * shift_b
+    if error is not None and error.any():
         _decide(problem, beta, f, scale * error, shift_b)
     dual = DualPoint(value, beta, box_violation, sum_violation, _kkt_violation(problem, beta, f + shift_b))
     if isinstance(point, Point) and point.offsets is not None:
@@ -252,7 +256,7 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
     β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
     """
     clipped = np.clip(beta, problem.dual.lower, problem.dual.upper)
-    box_violation = float(np.abs(beta - clipped).max())
+    box_violation = 0.0 if np.array_equal(beta, clipped) else float(np.abs(beta - clipped).max())
     if problem.intercept != "free":
         return clipped, box_violation, 0.0
     sum_violation = 0.0
@@ -277,12 +281,12 @@ def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
         return 1.0, -math.inf  # weak duality needs a positive semi-definite K
     if not isinstance(problem.dual, DualBox) or problem.is_nu:
         return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
-    linear = float((problem.dual.p * beta - problem.dual.epsilon * np.abs(beta)).sum())
-    curvature = square + float((problem.dual.d * beta**2).sum())
-    bound = np.where(beta > 0, problem.dual.upper, problem.dual.lower)
-    largest = float(np.divide(bound, beta, out=np.full_like(beta, np.inf), where=beta != 0).min())
+    linear = float(problem.dual.p @ beta - problem.dual.epsilon @ np.abs(beta))
+    curvature = square + float(problem.dual.d @ (beta * beta))
     if linear <= 0:
         return 0.0, 0.0
+    bound = np.where(beta > 0, problem.dual.upper, problem.dual.lower)
+    largest = float(np.divide(bound, beta, out=np.full_like(beta, np.inf), where=beta != 0).min())
     if curvature <= 0:
         return (1.0, math.inf) if largest == math.inf else (largest, largest * linear)
     scale = min(linear / curvature, largest)
@@ -295,10 +299,14 @@ def _kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     """LIBSVM's m(α) − M(α); NaN for the entropy, whose slopes are infinite at its ends."""
     if not isinstance(problem.dual, DualBox):
         return math.nan
-    rise, fall = problem.loss.dual_slopes(problem.y, problem.cost, beta)
+    box = problem.dual
+    rise = fall = box.p - box.d * beta - f
+    if box.epsilon.any():  # |β| has its kink at zero
+        rise = rise - np.where(beta >= 0, box.epsilon, -box.epsilon)
+        fall = fall - np.where(beta > 0, box.epsilon, -box.epsilon)
     at_lower, at_upper = at_bounds(problem, beta)
-    rise = np.where(at_upper, -np.inf, rise - f)
-    fall = np.where(at_lower, np.inf, fall - f)
+    rise = np.where(at_upper, -np.inf, rise)
+    fall = np.where(at_lower, np.inf, fall)
     if problem.intercept != "free":
         return max(0.0, float(rise.max()), float(-fall.min()))
     members = [problem.groups == g for g in range(len(problem.totals))]

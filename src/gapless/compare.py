@@ -148,11 +148,11 @@ def compare(
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1])
-    >>> comparison = gl.compare(problem, ["smo", "sdca", gl.solvers.QP(form="primal")])
+    >>> comparison = gl.compare(problem, ["smo", "coordinate_ascent", gl.solvers.QP(form="primal")])
     >>> list(comparison.results), comparison.disagreement() < 1e-6
     (['smo', "qp (form='primal')"], True)
-    >>> comparison.refused["sdca"]
-    "sdca moves dual variables one by one or all at once inside a box, but a free intercept couples them by Σβ = 0; use ..."
+    >>> comparison.refused["coordinate_ascent"]
+    "coordinate_ascent moves dual variables one by one or all at once inside a box, but a free intercept couples them by Σβ = 0; use ..."
     """
     results: dict[str, Result] = {}
     refused: dict[str, str] = {}

@@ -29,6 +29,7 @@ _CHECK_SHARE = 0.1
 # With a kernel it costs as much as all its entries once; where no callback looks on, a solver that knows its gap asks for it in time.
 _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
+_JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
 
 
 @singledispatch
@@ -93,7 +94,7 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
-    chosen = _choose(problem, solver)
+    chosen = _choose(problem, solver, tol)
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -133,6 +134,7 @@ class _Run:
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
         self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, Point())
+        self.zero = self.best
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
@@ -151,7 +153,10 @@ class _Run:
                 state.gap_target *= 0.3
                 state.ready = False
             while (
-                status is None and not state.ready and state.work < work and state.iterations < iterations * (1 - 1e-12)
+                status is None
+                and not state.ready
+                and (state.work < work or (state.holds and self.check_every is None))
+                and state.iterations < iterations * (1 - 1e-12)
             ):
                 state.limit = min(limit, iterations)
                 state.quantum = min(QUANTUM, work - state.work)
@@ -181,10 +186,13 @@ class _Run:
         if not self.problem.is_linear and not self.eager:
             cost = max(cost, self.problem.n_samples**2 * self.problem.entry_work / 8)
             return float(state.work + max(_KERNEL_CHECK_COST * cost, _KERNEL_CHECK_SHARE * state.work)), math.inf
-        return float(state.work + max(_CHECK_COST * cost, _CHECK_SHARE * state.work)), math.inf
+        share = _JUDGED_SHARE if state.judges else _CHECK_SHARE
+        return float(state.work + max(_CHECK_COST * cost, share * state.work)), math.inf
 
     def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
         """Certify a point, and keep what is better than before on either side."""
+        if point.beta is None and point.w is None and point.expansion is None:
+            return self.zero
         primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
@@ -254,10 +262,10 @@ class _Run:
         )
 
 
-def _choose(problem: Problem, solver: str | Solver) -> Solver:
+def _choose(problem: Problem, solver: str | Solver, tol: float) -> Solver:
     own = own_solver(problem)
     if own is None:
-        return as_solver(solver, problem)
+        return as_solver(solver, problem, tol)
     if isinstance(solver, str) and solver == "auto":
         return own
     if isinstance(solver, type(own)):

@@ -125,7 +125,8 @@ def test_an_unknown_solver_is_named():
     with pytest.raises(gl.errors.InvalidInputError) as caught:
         gl.solve(covered("smo")[0], "newton-raphson")
     assert str(caught.value) == (
-        "solver must be a Solver or one of auto, subgradient, sgd, pegasos, projected_gradient, coordinate_ascent, sdca, smo, qp; "
+        "solver must be a Solver or one of auto, subgradient, sgd, pegasos, projected_gradient, coordinate_ascent, sdca, "
+        "interior_point, newton, smo, qp; "
         "got 'newton-raphson'."
     )
 
@@ -133,6 +134,6 @@ def test_an_unknown_solver_is_named():
 def test_auto_takes_the_solver_of_its_rule():
     chosen = {entry: gl.solve(CATALOGUE[entry].problem(), max_iter=1).solver for entry in SAMPLE}
     assert chosen == {
-        "hinge_free_C": "smo", "hinge_none_C_mean": "sdca", "squared_tube_regularized": "sdca",
+        "hinge_free_C": "sdca", "hinge_none_C_mean": "sdca", "squared_tube_regularized": "sdca",
         "rbf_regularized_squared_hinge": "smo", "logistic_none_C_mean": "sdca",
     }  # fmt: skip

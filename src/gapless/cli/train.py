@@ -27,6 +27,7 @@ from gapless.cli.models import (
 from gapless.cli.options import KERNELS, choose_kernel, two_classes
 from gapless.cli.output import JsonOption, console, error_console
 from gapless.data.files import Samples, read_samples
+from gapless.data.store import is_store, open_store
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from gapless.result import Status
@@ -117,6 +118,8 @@ def train(
 
     Example: [bold]gapless train house.csv --label-column price --linear --loss squared_epsilon_insensitive[/bold]
 
+    Example: [bold]gapless train a-store --linear[/bold], a folder that gapless.data.convert has written and that stays on disk.
+
     Example: [bold]zcat iris.csv.gz | gapless train - --kernel '0.5 * RBF(gamma=0.1) + Linear()' --tol 1e-6[/bold]
     """
     if task not in _TASKS:
@@ -128,9 +131,12 @@ def train(
         "intercept": intercept, "tol": tol, "max_time": max_time, "max_iter": max_iter, "random_state": seed, "n_jobs": n_jobs,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    samples = read_samples(
-        source(file), label_column=label_column, numeric_labels=task == "regress", labelled=task != "one-class"
-    )
+    if file != "-" and is_store(file):
+        samples = open_store(file)
+    else:
+        samples = read_samples(
+            source(file), label_column=label_column, numeric_labels=task == "regress", labelled=task != "one-class"
+        )
     task = _resolved_task(task, samples) if positive is None else "classify"
     model = _estimator(task, linear, given)
     y = two_classes(samples, positive) if positive is not None else samples.y

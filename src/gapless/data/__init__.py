@@ -1,5 +1,7 @@
 """Rows that compiled loops can walk, the one place where input is checked, and what the machine's memory allows."""
 
+from typing import Any
+
 from gapless.data.memory import available_bytes, require_memory
 from gapless.data.rows import CsrRows, DenseRows, Rows
 from gapless.data.validate import check_beta, check_labels, check_matrix, check_targets, check_weights
@@ -14,5 +16,16 @@ __all__ = [
     "check_matrix",
     "check_targets",
     "check_weights",
+    "convert",
+    "open_store",
     "require_memory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: reading files takes packages that solving does not.
+    if name in ("convert", "open_store"):
+        from gapless.data import store
+
+        return getattr(store, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ import gzip
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -272,17 +272,32 @@ def _first_bad_cell(cells: np.ndarray, numbers: list[int], titles: list[str]) ->
 
 
 def _read_parquet(name: str, content: bytes, wanted: _Wanted) -> Samples:
+    (samples,) = parquet_pieces(name, io.BytesIO(content), wanted)
+    return samples
+
+
+def parquet_pieces(name: str, source: Any, wanted: _Wanted, rows: int | None = None) -> Iterator[Samples]:
+    """The samples of a Parquet file, at most so many rows at a time; all at once if None."""
     try:
-        import pandas as pd  # type: ignore[import-untyped]
-        import pyarrow  # type: ignore[import-untyped]  # noqa: F401
+        import pandas  # type: ignore[import-untyped]  # noqa: F401
+        import pyarrow  # type: ignore[import-untyped]
+        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
     except ImportError as error:
         raise MissingDependencyError(
             f"{name} is a Parquet file, and to read it takes pandas and pyarrow: pip install pandas pyarrow."
         ) from error
     try:
-        table = pd.read_parquet(io.BytesIO(content))
-    except (ValueError, OSError) as error:
+        file = ParquetFile(source)
+        tables = [file.read()] if rows is None else file.iter_batches(batch_size=rows)
+        for table in tables:
+            yield _from_table(name, table.to_pandas(), wanted)
+    except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{name} is a Parquet file that cannot be read: {_one_line(error)}.") from None
+
+
+def _from_table(name: str, table: Any, wanted: _Wanted) -> Samples:
+    import pandas as pd
+
     titles = [str(title) for title in table.columns]
     label = _label_position(name, titles, wanted)
     columns = [j for j in range(len(titles)) if j != label]

@@ -6,6 +6,7 @@ The arrays are read-only views: a solver cannot write into the caller's data, an
 
 from __future__ import annotations
 
+import mmap
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,7 +34,14 @@ class CsrRows(NamedTuple):
     indptr: np.ndarray
 
 
-Rows: TypeAlias = DenseRows | CsrRows
+class OnesRows(NamedTuple):
+    """CSR rows whose stored values all are one: the indices say everything."""
+
+    indices: np.ndarray
+    indptr: np.ndarray
+
+
+Rows: TypeAlias = DenseRows | CsrRows | OnesRows
 
 
 def as_rows(X: Any) -> Rows:
@@ -42,9 +50,38 @@ def as_rows(X: Any) -> Rows:
         return DenseRows(frozen(X))
     return CsrRows(
         frozen(X.data),
-        frozen(np.ascontiguousarray(X.indices, dtype=np.uint32)),
+        frozen(_unsigned(X.indices)),
         frozen(np.ascontiguousarray(X.indptr, dtype=np.int64)),
     )
+
+
+def _unsigned(indices: np.ndarray) -> np.ndarray:
+    """The same indices as uint32, as a view where they have 32 bits."""
+    if indices.dtype == np.int32:
+        return np.ascontiguousarray(indices).view(np.uint32)
+    return np.ascontiguousarray(indices, dtype=np.uint32)
+
+
+def compact(rows: Rows) -> Rows:
+    """The same numbers in less memory, for loops that read them many times: no values where all are one, float32 where that is exact."""
+    if not isinstance(rows, CsrRows) or is_mapped(rows.values):
+        return rows
+    values = rows.values
+    if values.size and values[0] == 1 and (values == 1).all():
+        return OnesRows(rows.indices, rows.indptr)
+    if values.dtype == np.float64:
+        with np.errstate(over="ignore"):
+            single = values.astype(np.float32)
+        if (single == values).all():
+            return CsrRows(frozen(single), rows.indices, rows.indptr)
+    return rows
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether an array is a view of a file, which must not be copied into memory."""
+    while array is not None and not isinstance(array, (np.memmap, mmap.mmap)):
+        array = getattr(array, "base", None)
+    return array is not None
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
@@ -58,27 +95,46 @@ def row_entries(rows: Rows) -> float:
     """Stored entries of an average row, at least one: what a pass over one row costs."""
     if isinstance(rows, DenseRows):
         return float(rows.values.shape[1])
-    return max(1.0, len(rows.values) / max(1, len(rows.indptr) - 1))
+    return max(1.0, len(rows.indices) / max(1, len(rows.indptr) - 1))
 
 
 @njit(cache=True, error_model="numpy", inline="always")
 def row_dot(rows, i, w):
     """⟨xᵢ, w⟩ in float64."""
     if hasattr(rows, "indptr"):
-        total = 0.0
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            total += rows.values[k] * w[rows.indices[k]]
-        return total
+        return _sparse_dot(rows, np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1]), w)
     else:
         return _dense_dot(rows.values[i], w)
+
+
+# Two sums, so that an addition need not wait for the one before; unsigned, so that no index is tested for its sign.
+@njit(cache=True, error_model="numpy", inline="always")
+def _sparse_dot(rows, begin, end, w):
+    even, odd = 0.0, 0.0
+    k = begin
+    one = np.uint64(1)
+    while k + one < end:
+        if hasattr(rows, "values"):
+            even += rows.values[k] * w[rows.indices[k]]
+            odd += rows.values[k + one] * w[rows.indices[k + one]]
+        else:
+            even += w[rows.indices[k]]
+            odd += w[rows.indices[k + one]]
+        k += np.uint64(2)
+    if k < end:
+        even += (rows.values[k] if hasattr(rows, "values") else 1.0) * w[rows.indices[k]]
+    return even + odd
 
 
 @njit(cache=True, error_model="numpy", inline="always")
 def row_add(rows, i, scale, w):
     """w += scale · xᵢ, writing w."""
     if hasattr(rows, "indptr"):
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            w[rows.indices[k]] += scale * rows.values[k]
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            if hasattr(rows, "values"):
+                w[rows.indices[k]] += scale * rows.values[k]
+            else:
+                w[rows.indices[k]] += scale
     else:
         x = rows.values[i]
         for j in range(x.shape[0]):

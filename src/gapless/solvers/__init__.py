@@ -5,8 +5,10 @@ from __future__ import annotations
 from gapless.errors import InvalidInputError
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State
-from gapless.solvers.choose import choose
+from gapless.solvers.choose import choose, expected_costs
 from gapless.solvers.coordinate_ascent import CoordinateAscent
+from gapless.solvers.interior_point import InteriorPoint
+from gapless.solvers.newton import Newton
 from gapless.solvers.pegasos import Pegasos
 from gapless.solvers.projected_gradient import ProjectedGradient
 from gapless.solvers.qp import QP
@@ -22,24 +24,28 @@ __all__ = [
     "SMO",
     "SOLVERS",
     "CoordinateAscent",
+    "InteriorPoint",
+    "Newton",
     "Pegasos",
     "ProjectedGradient",
     "Solver",
     "State",
     "Subgradient",
     "as_solver",
+    "expected_costs",
 ]
 
 SOLVERS: dict[str, type[Solver]] = {
-    cls.name: cls for cls in (Subgradient, SGD, Pegasos, ProjectedGradient, CoordinateAscent, SDCA, SMO, QP)
+    cls.name: cls
+    for cls in (Subgradient, SGD, Pegasos, ProjectedGradient, CoordinateAscent, SDCA, InteriorPoint, Newton, SMO, QP)
 }
 
 
-def as_solver(solver: str | Solver, problem: Problem) -> Solver:
-    """A solver by its name, with its default options, or the solver itself; ``"auto"`` picks one for the problem."""
+def as_solver(solver: str | Solver, problem: Problem, tol: float = 1e-6) -> Solver:
+    """A solver by its name, with its default options, or the solver itself; ``"auto"`` picks one for the problem and the gap asked for."""
     if isinstance(solver, Solver):
         return solver
-    name = choose(problem) if isinstance(solver, str) and solver == "auto" else solver
+    name = choose(problem, tol) if isinstance(solver, str) and solver == "auto" else solver
     if not isinstance(name, str) or name not in SOLVERS:
         raise InvalidInputError(f"solver must be a Solver or one of auto, {', '.join(SOLVERS)}; got {solver!r}.")
     return SOLVERS[name]()

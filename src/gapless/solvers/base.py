@@ -42,6 +42,8 @@ class State:
     target: float = np.inf
     gap_target: float = 0.0
     ready: bool = False
+    judges: bool = False  # it says by ``ready`` when a check pays, so that few others are needed
+    holds: bool = False  # whether its point is not worth a check before it is ready
 
 
 class Solver(ABC):
@@ -136,10 +138,17 @@ def refuse_kernel(problem: Problem, name: str) -> str | None:
     return f"{name} keeps w as a vector, which a kernel does not have; use solver='smo' or 'coordinate_ascent', or map the features."
 
 
+def refuse_nu(problem: Problem, name: str) -> str | None:
+    """The sentence of the solvers that know one free offset without a price."""
+    if not problem.is_nu:
+        return None
+    return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+
+
 def refuse_hard_margin(problem: Problem, name: str) -> str | None:
     """The sentence of the solvers that need a finite loss."""
     if problem.is_nu:
-        return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+        return refuse_nu(problem, name)
     if not problem.is_hard:
         return None
     return f"{name} follows sub-gradients of the loss, which is infinite for C=inf; use solver='smo', 'sdca' or 'qp', or a finite C."

@@ -1,14 +1,88 @@
-"""``solver="auto"``: which algorithm a problem gets.
+"""``solver="auto"``: the algorithm that a rough model of costs expects to be the fastest.
 
-- Linear, intercept regularised or absent: ``sdca``, whose step costs one row, whatever n is.
-- Everything else (kernels, or a free intercept, which couples the dual variables): ``smo``.
+The figures are nanoseconds on one ordinary core; only their ratios matter, and those only roughly: docs/solvers.md explains them. No choice
+changes what is solved, and whatever it is, the certificate tells what was reached.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
+from gapless.losses import DualBox
 from gapless.problem import Problem
+from gapless.solvers.base import Solver
+from gapless.solvers.interior_point import InteriorPoint
+from gapless.solvers.newton import DENSE_COLUMNS, Newton
+from gapless.solvers.parts import part_size
+from gapless.solvers.sdca import SDCA
+
+_CALL = 3e5  # one step of a method that is driven from Python
+_ENTRY = 2.0  # an entry of X in a step along one row
+_STREAM = 0.5  # an entry of X in a pass over all rows
+_FLOP = 0.04  # a multiplication inside a product of matrices
 
 
-def choose(problem: Problem) -> str:
+def choose(problem: Problem, tol: float = 1e-6) -> str:
     """The name of the solver that ``auto`` stands for."""
-    return "sdca" if problem.is_linear and problem.intercept != "free" else "smo"
+    costs = expected_costs(problem, tol)
+    return min(costs, key=costs.__getitem__) if costs else "smo"
+
+
+def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
+    """What each solver for linear models that covers a problem is expected to take, in nanoseconds; empty for kernels.
+
+    >>> problem = Problem([[-1.0], [1.0]], [0, 1], loss="squared_hinge", intercept="none")
+    >>> sorted(expected_costs(problem))
+    ['newton', 'sdca', 'smo']
+    """
+    if not problem.is_linear:
+        return {}
+    models: dict[type[Solver], Callable[[Problem, float], float]] = {
+        SDCA: _sdca,
+        InteriorPoint: _interior_point,
+        Newton: _newton,
+    }
+    digits = max(1.0, -math.log10(max(tol, 1e-12)))
+    costs = {
+        solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None
+    }
+    return costs | {"smo": _smo(problem, digits)} if costs else {}
+
+
+def _hardness(problem: Problem) -> float:
+    """How many samples' worth of pull one sample has: c‖x‖², which decides how slowly methods that move one βᵢ at a time converge."""
+    finite = problem.unit_cost * problem.total_weight / problem.n_samples
+    bend = float(problem.dual.d.mean()) if isinstance(problem.dual, DualBox) else 0.0
+    reach = float(problem.diagonal.mean())
+    return reach / bend if bend > 0 else min(1e12, finite * reach)
+
+
+def _sdca(problem: Problem, digits: float) -> float:
+    # Rows that overlap, n ≫ d, undo each other's steps; rows with features of their own do not.
+    overlap = min(1.0, problem.n_samples / problem.n_features)
+    epochs = digits * (2.0 + 8.0 * overlap * _hardness(problem) ** 0.75)
+    return _CALL + epochs * problem.n_samples * problem.entry_work * _ENTRY
+
+
+def _interior_point(problem: Problem, digits: float) -> float:
+    n, columns = problem.n_samples, problem.n_features + 1
+    size = part_size(n, columns)
+    rows, steps = (1.1 * size, 30.0 + 3.0 * digits) if 2 * size < n else (float(n), 14.0 + 1.5 * digits)
+    one = rows * columns * (4 * _STREAM + _FLOP * columns) + _FLOP * columns**3 + 2 * _CALL
+    return steps * one + 12 * _STREAM * n * problem.entry_work
+
+
+def _newton(problem: Problem, digits: float) -> float:
+    n, columns = problem.n_samples, problem.n_features + 1
+    entries = n * problem.entry_work
+    if columns > DENSE_COLUMNS or columns > 2 * n:
+        return 10 * _CALL + 12 * 25 * 2 * _ENTRY * entries
+    rows = min(n, part_size(n, columns))
+    return 10 * (2 * _CALL + _FLOP * columns**3 + 2 * _STREAM * entries) + 6 * _FLOP * rows * columns**2
+
+
+def _smo(problem: Problem, digits: float) -> float:
+    n = problem.n_samples
+    pairs = digits * n * (0.5 + min(50.0, _hardness(problem) ** 0.5))
+    return _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)

@@ -1,0 +1,241 @@
+"""Samples that stay on disk: a folder of raw arrays, written once from LIBSVM, Parquet or other files, and mapped into memory without being read.
+
+A store is a folder with ``store.json`` and the arrays it names: ``values``, ``indices`` and ``indptr`` of a CSR matrix, or a dense ``X``, and ``y``.
+Training reads it through the system's page cache, which the system takes back when memory is short.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.data.files import _OPENERS, _PARQUET, _SVMLIGHT_SUFFIXES, Samples, _Wanted, parquet_pieces, read_samples
+from gapless.errors import InvalidInputError
+
+_HEAD, _FORMAT = "store.json", "gapless store 1"
+_PIECE = 1 << 24  # bytes of text, or eighths of rows of a table, that are in memory at a time
+
+Progress = Callable[[str, int], Any]
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether a folder is a store."""
+    return (Path(path) / _HEAD).is_file()
+
+
+def convert(
+    source: str | Path,
+    store: str | Path,
+    *,
+    label_column: str | int | None = None,
+    numeric_labels: bool = False,
+    n_features: int | None = None,
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> Path:
+    r"""Write a store from a file, or from all files of a folder in the order of their names; returns the store's path.
+
+    Files are what :func:`gapless.data.files.read_samples` reads. LIBSVM text and Parquet are read piece by piece, others file by file; all must have
+    the same columns, and LIBSVM files become CSR, all others a dense array. ``dtype="float32"`` halves the values: the store then holds,
+    and a certificate then speaks of, the rounded numbers. ``progress`` is called with each file's name and the samples written so far.
+
+    >>> import tempfile, gapless as gl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "part.svm").write_text("+1 1:0.5 3:2\n-1 2:1\n")
+    >>> samples = open_store(convert(folder / "part.svm", folder / "store"))
+    >>> samples.X.toarray().tolist(), samples.y.tolist()
+    ([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], [1, -1])
+    """
+    if dtype not in ("float32", "float64"):
+        raise InvalidInputError(f"dtype must be float32 or float64; got {dtype!r}.")
+    target = Path(store)
+    if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not is_store(target))):
+        raise InvalidInputError(f"store must be a new folder, or a store to replace; {target} is neither.")
+    files = _files(Path(source))
+    building = target.with_name(target.name + ".part")
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir(parents=True)
+    wanted = _Wanted(label_column, numeric_labels, labelled=True, n_features=n_features)
+    try:
+        writer = _Writer(building, np.dtype(dtype), n_features)
+        for file in files:
+            for piece in _pieces(file, wanted):
+                writer.add(file.name, piece)
+                if progress is not None:
+                    progress(file.name, writer.n)
+        writer.finish()
+        if target.exists():
+            shutil.rmtree(target)
+        building.rename(target)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return target
+
+
+def open_store(path: str | Path) -> Samples:
+    """The samples of a store; X maps its files and reads nothing yet."""
+    folder = Path(path)
+    try:
+        head = json.loads((folder / _HEAD).read_text())
+        if head["format"] != _FORMAT:
+            raise ValueError(f"its format is {head['format']!r}")
+        arrays = {
+            name: _mapped(folder / f"{name}.bin", dtype, length) for name, (dtype, length) in head["arrays"].items()
+        }
+        n, d = head["shape"]
+        if "X" in arrays:
+            X: Any = arrays["X"].reshape(n, d)
+        else:
+            X = sp.csr_array((n, d), dtype=arrays["values"].dtype)
+            X.data, X.indices, X.indptr = arrays["values"], arrays["indices"], arrays["indptr"]
+        y = np.array(arrays["y"])
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{folder} is no store: {error.filename} does not exist.") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInputError(f"{folder} is a store that cannot be read: {error}.") from None
+    return Samples(X, y)
+
+
+def _mapped(path: Path, dtype: str, length: int) -> np.ndarray:
+    if path.stat().st_size != length * np.dtype(dtype).itemsize:
+        raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, not {length * np.dtype(dtype).itemsize:,}")
+    if length == 0:
+        return np.empty(0, dtype)
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+
+
+def _files(source: Path) -> list[Path]:
+    if not source.exists():
+        raise InvalidInputError(f"{source} does not exist.")
+    files = (
+        sorted(p for p in source.iterdir() if p.is_file() and p.name[0] not in "._") if source.is_dir() else [source]
+    )
+    if not files:
+        raise InvalidInputError(f"{source} holds no files.")
+    return files
+
+
+def _pieces(file: Path, wanted: _Wanted) -> Iterator[Samples]:
+    """The samples of a file, a part of it at a time where its format allows that."""
+    with file.open("rb") as stream:
+        if stream.read(4) == _PARQUET:
+            rows = max(1, _PIECE // (8 * _columns(file)))
+            yield from parquet_pieces(file.name, file, wanted, rows)
+            return
+        if file.suffix not in _SVMLIGHT_SUFFIXES or file.suffix in _OPENERS:
+            yield read_samples(file, label_column=wanted.label_column, numeric_labels=wanted.numeric_labels)
+            return
+        stream.seek(0)
+        while lines := stream.readlines(_PIECE):
+            if any(line.strip() and not line.lstrip().startswith(b"#") for line in lines):
+                yield _text_piece(file.name, b"".join(lines))
+
+
+def _columns(file: Path) -> int:
+    from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
+
+    return max(1, len(read_schema(file).names))
+
+
+def _text_piece(name: str, content: bytes) -> Samples:
+    """A part of a LIBSVM file, its indices as they are written: only the whole tells whether they count from one."""
+    from io import BytesIO
+
+    from sklearn.datasets import load_svmlight_file
+
+    from gapless.data.files import _as_integers, _raise_first_mistake
+
+    try:
+        X, y = load_svmlight_file(BytesIO(content), zero_based=True)
+    except ValueError as error:
+        _raise_first_mistake(name, content.decode())
+        raise InvalidInputError(f"{name} is not in LIBSVM format: {error}.") from error
+    if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
+        _raise_first_mistake(name, content.decode())
+    return Samples(sp.csr_array(X), _as_integers(y))
+
+
+class _Writer:
+    """Appends pieces to the arrays of a store."""
+
+    def __init__(self, folder: Path, dtype: np.dtype, n_features: int | None) -> None:
+        self.folder, self.dtype, self.n_features = folder, dtype, n_features
+        self.n = self.width = self.entries = 0
+        self.least = np.iinfo(np.int64).max
+        self.sparse: bool | None = None
+        self.labels: list[np.ndarray] = []
+
+    def add(self, name: str, piece: Samples) -> None:
+        X: Any = piece.X
+        sparse = sp.issparse(X)
+        if self.sparse not in (None, sparse) or (not sparse and self.sparse is False and X.shape[1] != self.width):
+            raise InvalidInputError(f"{name} has other columns than the files before it.")
+        if not piece.labelled:
+            raise InvalidInputError(f"{name} has no labels.")
+        self.sparse = sparse
+        with np.errstate(over="ignore"):
+            values = (X.data if sparse else X).astype(self.dtype)
+        if not np.isfinite(values).all():
+            raise InvalidInputError(f"{name} holds numbers that {self.dtype} cannot; give dtype='float64'.")
+        if sparse:
+            self.entries += X.nnz
+            if self.entries > np.iinfo(np.int32).max:
+                raise InvalidInputError(
+                    f"a store holds at most {np.iinfo(np.int32).max:,} entries; {name} goes beyond."
+                )
+            self.least = min(self.least, int(X.indices.min())) if X.nnz else self.least
+            self._append("values", values)
+            self._append("indices", X.indices.astype(np.int32))
+            self._append("lengths", np.diff(X.indptr).astype(np.int32))
+        else:
+            self._append("X", np.ascontiguousarray(values))
+        self.width = max(self.width, X.shape[1])
+        self.n += X.shape[0]
+        self.labels.append(piece.y)
+
+    def finish(self) -> None:
+        if self.n == 0:
+            raise InvalidInputError("the files hold no samples.")
+        y = np.concatenate(self.labels) if len({v.dtype.kind for v in self.labels} & {"U"}) == 0 else self._texts()
+        y.tofile(self.folder / "y.bin")
+        arrays = {"y": [y.dtype.str, len(y)]}
+        if self.sparse:
+            # As a whole file is read: indices that never are zero count from one.
+            first = 1 if self.least >= 1 and self.entries and self.n_features in (None, self.width - 1) else 0
+            if first:
+                indices = np.memmap(self.folder / "indices.bin", dtype=np.int32, mode="r+")
+                for begin in range(0, len(indices), _PIECE):
+                    indices[begin : begin + _PIECE] -= 1
+                indices.flush()
+            self.width = max(1, self.width - first)
+            lengths = np.fromfile(self.folder / "lengths.bin", dtype=np.int32)
+            (self.folder / "lengths.bin").unlink()
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32).tofile(self.folder / "indptr.bin")
+            arrays |= {
+                "values": [self.dtype.str, self.entries],
+                "indices": ["<i4", self.entries],
+                "indptr": ["<i4", self.n + 1],
+            }
+        else:
+            arrays["X"] = [self.dtype.str, self.n * self.width]
+        if self.n_features is not None and self.sparse:
+            if self.width > self.n_features:
+                raise InvalidInputError(
+                    f"n_features must be at least {self.width}, as the files have; got {self.n_features}."
+                )
+            self.width = self.n_features
+        head = {"format": _FORMAT, "shape": [self.n, self.width], "arrays": arrays}
+        (self.folder / _HEAD).write_text(json.dumps(head, indent=2))
+
+    def _texts(self) -> np.ndarray:
+        return np.concatenate([labels.astype(str) for labels in self.labels])
+
+    def _append(self, name: str, array: np.ndarray) -> None:
+        with (self.folder / f"{name}.bin").open("ab") as file:
+            array.tofile(file)

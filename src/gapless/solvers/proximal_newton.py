@@ -1,0 +1,322 @@
+"""The second-order end of a linear solve: augmented Lagrangians by semismooth Newton steps (Li, Sun & Toh 2018; Yan & Li 2020).
+
+Each outer round solves the dual with −½ Σ ρᵢ(βᵢ − cᵢ)² added, c being the last β. Its primal is smooth,
+
+    φ(w, b) = ½‖w‖² (+ ½ b²/s²) + Σ hᵢ(fᵢ),   hᵢ(f) = max over the box of (pᵢ + ρᵢcᵢ − f)β − εᵢ|β| − ½(dᵢ + ρᵢ)β²,
+
+and quadratic between kinks: Newton steps on I + X_Jᵀ diag(1/(d + ρ)) X_J end it, where J are the few rows whose β is strictly between its bounds
+(and off zero, inside a tube). A loss that is smooth by itself (d > 0) needs no ρ and one round. A free intercept is one more
+coordinate of φ without a penalty, whose derivative −Σβ the steps bring to zero. Nothing here is slower for a large C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from threadpoolctl import ThreadpoolController
+
+from gapless.data.rows import Rows, row_add, row_dot, row_entries
+from gapless.losses import DualBox
+from gapless.losses.steps import dual_of
+from gapless.problem import Problem
+
+# The widest hinge's corner, as a share of its unit margin, that ρ rounds in the first round, and what each round leaves of it.
+_WIDTH, _NARROWER, _LEAST = 2.0, 0.5, 1e-2
+# Newton's matrix is formed up to this many features; above, conjugate gradients only multiply by it.
+_DENSE = 1500
+_CG_STEPS = 200
+# Matrices up to this size are factored faster by one thread than by several that wait for each other.
+_SMALL = 600
+# A round ends when its own gap is at most so many times what the round's centre still costs.
+_INNER = 2.0
+_MOST_STEPS = 500
+
+
+def covers(problem: Problem) -> bool:
+    """Whether every row's β is bounded, or its dual bends: what a Newton step on φ needs. A hard margin has neither."""
+    dual = problem.dual
+    return isinstance(dual, DualBox) and bool((np.isfinite(dual.upper - dual.lower) | (dual.d > 0)).all())
+
+
+def expected_work(problem: Problem, rows: Rows) -> float:
+    """What a solve is likely to cost, in entries touched: some steps, of which each passes over all rows and forms (or multiplies by) its matrix."""
+    n, d, entries = problem.n_samples, problem.n_features, row_entries(rows)
+    assert isinstance(problem.dual, DualBox)
+    smooth = bool(problem.dual.d.any())
+    steps, inside = (10, 0.6 * n) if smooth else (30, 0.15 * n)
+    # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem.
+    matrix = 0.5 * inside * entries**2 + d**3 / 24 if d <= _DENSE else _CG_STEPS * 2 * 0.4 * n * entries
+    return steps * (3 * n * entries + 10 * n + matrix)
+
+
+@dataclass
+class ProximalNewton:
+    """One such solve under way. ``step`` makes one Newton step; ``gap`` and ``primal`` are its own reckoning, not a certificate."""
+
+    problem: Problem
+    rows: Rows
+    beta: np.ndarray
+    w: np.ndarray
+    b: float
+    width: float = _WIDTH
+    gap: float = np.inf
+    primal: float = np.inf
+    work: float = 0.0
+    steps: int = 0
+    idle: int = 0
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        assert isinstance(problem.dual, DualBox)
+        self.box = problem.dual
+        room = self.box.upper - self.box.lower
+        self.per_width = np.where(room > 0, 1.0 / np.maximum(room, 1e-300), 1.0)
+        self.smooth = bool(((self.box.d > 0) | (room == 0)).all())
+        # 1/s² of the intercept: zero where it is free, and no coordinate where there is none.
+        self.price = {"none": np.inf, "free": 0.0, "regularized": 1.0 / max(problem.shift, 1e-300)}[problem.intercept]
+        self.blas = ThreadpoolController()
+        self.center = self.beta.copy()
+        self.f = np.empty(problem.n_samples)
+        decide(self.rows, self.w, self.b, self.f)
+        self.inside = np.empty(problem.n_samples, dtype=np.uint32)
+        self.v = np.zeros(problem.n_features)
+        self._begin()
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it has nothing left to offer."""
+        return self.idle >= 3 or self.steps >= _MOST_STEPS
+
+    @property
+    def ridge(self) -> np.ndarray:
+        """ρ of this round."""
+        return np.zeros_like(self.per_width) if self.smooth else self.width * self.per_width
+
+    def _begin(self) -> None:
+        """Start a round: β answers f anew, and v = Xᵀβ."""
+        self.rho = self.ridge
+        self.beta = self.beta.copy()
+        self.count = respond(self.box, self.center, self.rho, self.f, self.beta, self.inside)
+        self.v[:] = 0.0
+        add_rows(self.rows, self.beta, np.zeros_like(self.beta), self.v)
+        self.work += 2 * len(self.f) * row_entries(self.rows)
+
+    def step(self) -> None:
+        """One Newton step with its line search; then, where the round is solved well enough, the next round."""
+        price = 0.0 if np.isinf(self.price) else self.price
+        with_b = not np.isinf(self.price)
+        g = self.w - self.v
+        g_b = price * self.b - float(self.beta.sum()) if with_b else 0.0
+        J = self.inside[: self.count]
+        weight = 1.0 / (self.box.d[J] + self.rho[J])
+        self.steps += 1
+        try:
+            d_w, d_b = self._direction(J, weight, g, g_b, price, with_b)
+        except LinAlgError:
+            self.idle = 3
+            return
+        d_f = np.empty_like(self.f)
+        decide(self.rows, d_w, d_b, d_f)
+        quadratic = np.array([self.w @ d_w + price * self.b * d_b, d_w @ d_w + price * d_b * d_b])
+        t = search(self.box, self.center, self.rho, self.f, d_f, quadratic[0], quadratic[1])
+        self.idle = 0 if t > 0 else self.idle + 1
+        self.w = self.w + t * d_w
+        self.b += t * d_b
+        self.f += t * d_f
+        last = self.beta.copy()
+        self.count = respond(self.box, self.center, self.rho, self.f, self.beta, self.inside)
+        add_rows(self.rows, self.beta, last, self.v)
+        self._judge(price, with_b)
+        self.work += 2.5 * len(self.f) * row_entries(self.rows)
+
+    def _judge(self, price: float, with_b: bool) -> None:
+        """Reckon the gap; end the round where its own gap is small beside the distance that the round went."""
+        total = float(self.beta.sum())
+        away = self.w - self.v
+        inner = 0.5 * float(away @ away)
+        if with_b and price > 0:
+            inner += 0.5 * price * (self.b - total / price) ** 2
+        fenchel, loss = reckon(self.box, self.f, self.beta)
+        self.primal = 0.5 * float(self.w @ self.w) + 0.5 * price * self.b**2 + loss
+        self.gap = fenchel + inner + (abs(self.b * total) if with_b and price == 0 else 0.0)
+        went = 0.5 * float(self.rho @ (self.beta - self.center) ** 2)
+        if not self.smooth and (self.idle or inner <= _INNER * went + 1e-12 * self.primal):
+            self.center = self.beta.copy()
+            self.width *= _NARROWER if self.width > _LEAST else _NARROWER**0.5
+            self._begin()
+
+    def _direction(self, J, weight, g, g_b, price, with_b):
+        d = len(g)
+        entries = row_entries(self.rows)
+        if d <= _DENSE:
+            H = np.zeros((d + 1, d + 1))
+            newton_matrix(self.rows, J, weight, H)
+            H[np.arange(d), np.arange(d)] += 1.0
+            H[d, d] += price + 1e-12 * (1.0 + H[d, d])
+            self.work += 0.5 * len(J) * entries**2 + d**3 / 24
+            size = d + 1 if with_b else d
+            right = -np.append(g, g_b)[:size]
+            with self.blas.limit(limits=None if d > _SMALL else 1):
+                solution = cho_solve(cho_factor(H[:size, :size], lower=True, check_finite=False), right)
+            return solution[:d], float(solution[d]) if with_b else 0.0
+        diagonal = np.ones(d + 1)
+        squares(self.rows, J, weight, diagonal)
+        diagonal[d] = price + float(weight.sum()) + 1e-12
+        x, r = np.zeros(d + 1), -np.append(g, g_b if with_b else 0.0)
+        first = np.sqrt(r @ (r / diagonal))
+        z = r / diagonal
+        p, rz = z.copy(), float(r @ z)
+        out = np.empty(d + 1)
+        for _ in range(_CG_STEPS):
+            multiply(self.rows, J, weight, p, out)
+            out[d] = out[d] + price * p[d] if with_b else p[d]
+            if not with_b:
+                p[d] = 0.0
+            alpha = rz / float(p @ out)
+            x += alpha * p
+            r -= alpha * out
+            z = r / diagonal
+            last, rz = rz, float(r @ z)
+            self.work += 2 * len(J) * entries + d
+            if np.sqrt(rz) <= 0.1 * min(1.0, first) * first:
+                break
+            p = z + (rz / last) * p
+        return x[:d], float(x[d]) if with_b else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def decide(rows, w, b, f):
+    """f = Xw + b, writing f."""
+    for i in range(len(f)):
+        f[i] = row_dot(rows, i, w) + b
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_rows(rows, beta, last, v):
+    """v += Xᵀ(β − last), writing v; rows that did not move cost nothing."""
+    for i in range(len(beta)):
+        change = beta[i] - last[i]
+        if change != 0.0:
+            row_add(rows, i, change, v)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _answer(box, center, rho, i, f):
+    """(βᵢ that maximises hᵢ at f, whether it is strictly inside)."""
+    pull = box.p[i] + rho[i] * center[i] - f
+    epsilon = box.epsilon[i]
+    pull = max(pull - epsilon, 0.0) + min(pull + epsilon, 0.0)
+    bend = box.d[i] + rho[i]
+    beta = pull / bend if bend > 0.0 else 0.0
+    beta = min(max(beta, box.lower[i]), box.upper[i])
+    return beta, box.lower[i] < beta < box.upper[i] and (beta != 0.0 or epsilon == 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def respond(box, center, rho, f, beta, inside):
+    """β of all rows at f, and the rows strictly inside; writes beta and inside, returns how many these are."""
+    count = 0
+    for i in range(len(f)):
+        beta[i], free = _answer(box, center, rho, i, f[i])
+        if free:
+            inside[count] = i
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def search(box, center, rho, f, d_f, linear, square):
+    """A step t > 0 with |φ′(t)| ≤ 0.1 |φ′(0)|: Newton's on the piecewise linear φ′, inside a bracket."""
+    low, high, t, first = 0.0, np.inf, 1.0, 0.0
+    for turn in range(60):
+        at = t if turn > 0 else 0.0
+        slope, bend = linear + at * square, square
+        for i in range(len(f)):
+            if d_f[i] != 0.0:
+                beta, free = _answer(box, center, rho, i, f[i] + at * d_f[i])
+                slope -= beta * d_f[i]
+                if free:
+                    bend += d_f[i] * d_f[i] / (box.d[i] + rho[i])
+        if turn == 0:
+            first = slope
+            if not slope < 0.0:
+                return 0.0
+            continue
+        if abs(slope) <= 0.1 * abs(first):
+            break
+        if slope < 0.0:
+            low = t
+        else:
+            high = t
+        t = t - slope / bend if bend > 0.0 else 2.0 * t
+        if not low < t < high:
+            t = 0.5 * (low + high) if high < np.inf else 2.0 * low
+    return t
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def reckon(box, f, beta):
+    """(Σ of the Fenchel gaps at f, Σ of the losses)."""
+    gap, loss = 0.0, 0.0
+    for i in range(len(f)):
+        slope, epsilon, bend = box.p[i] - f[i], box.epsilon[i], box.d[i]
+        ideal = dual_of(box, i, f[i])
+        best = slope * ideal - epsilon * abs(ideal) - 0.5 * bend * ideal * ideal
+        loss += best
+        gap += best - slope * beta[i] + epsilon * abs(beta[i]) + 0.5 * bend * beta[i] * beta[i]
+    return gap, loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def newton_matrix(rows, J, weight, H):
+    """Lower triangle of [X_J, 1]ᵀ diag(weight) [X_J, 1], added to H."""
+    d = H.shape[0] - 1
+    for k in range(len(J)):
+        i, t = np.int64(J[k]), weight[k]
+        if hasattr(rows, "indptr"):
+            begin, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+            for a in range(begin, end):
+                x = t * (rows.values[a] if hasattr(rows, "values") else 1.0)
+                line = H[rows.indices[a]]
+                for c in range(begin, a + np.uint64(1)):
+                    line[rows.indices[c]] += x * (rows.values[c] if hasattr(rows, "values") else 1.0)
+                H[d, rows.indices[a]] += x
+        else:
+            x = rows.values[i]
+            for a in range(d):
+                line, scaled = H[a], t * x[a]
+                for c in range(a + 1):
+                    line[c] += scaled * x[c]
+                H[d, a] += scaled
+        H[d, d] += t
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squares(rows, J, weight, out):
+    """out += Σ over J of weight · x², entry by entry."""
+    for k in range(len(J)):
+        i = np.int64(J[k])
+        if hasattr(rows, "indptr"):
+            for a in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+                x = rows.values[a] if hasattr(rows, "values") else 1.0
+                out[rows.indices[a]] += weight[k] * x * x
+        else:
+            x = rows.values[i]
+            for j in range(len(x)):
+                out[j] += weight[k] * x[j] * x[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def multiply(rows, J, weight, p, out):
+    """out = (I + [X_J, 1]ᵀ diag(weight) [X_J, 1]) p, the last entry without the I; writes out."""
+    d = len(p) - 1
+    out[:] = p
+    out[d] = 0.0
+    for k in range(len(J)):
+        i = np.int64(J[k])
+        value = weight[k] * (row_dot(rows, i, p) + p[d])
+        row_add(rows, i, value, out)
+        out[d] += value

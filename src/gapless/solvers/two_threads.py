@@ -1,0 +1,60 @@
+"""Products with a tall matrix on two threads, by halves of its rows.
+
+BLAS's own threads wait for each other in every call. On a busy machine, or beside other workers, each such wait may last as long as a slice of
+time, many times the product itself. So BLAS is held to one thread here, and large products are cut once, by us.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+_LARGE = 1_000_000  # entries of the matrix from which a second thread pays
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@cache
+def _helper(process: int) -> ThreadPoolExecutor:
+    # A forked process has none of its parent's threads, and needs one of its own.
+    return ThreadPoolExecutor(1, thread_name_prefix="gapless")
+
+
+@contextmanager
+def plain_blas() -> Iterator[None]:
+    """Hold BLAS to one thread."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def by_halves(task: Callable[[slice], T], A: np.ndarray) -> list[T]:
+    """``task`` on the rows of A, as one slice or, where A is large, as two at the same time; the results in order."""
+    if A.size < _LARGE:
+        return [task(slice(0, len(A)))]
+    middle = len(A) // 2
+    second = _helper(os.getpid()).submit(task, slice(middle, len(A)))
+    return [task(slice(0, middle)), second.result()]
+
+
+def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x."""
+    out = np.empty(len(A))
+    by_halves(lambda rows: np.dot(A[rows], x, out=out[rows]), A)
+    return out
+
+
+def transposed_times(A: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Aᵀ v."""
+    first, *second = by_halves(lambda rows: A[rows].T @ v[rows], A)
+    return first + second[0] if second else first

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
+
+import gapless as gl
+from gapless.data import store as module
+from gapless.data.rows import compact, is_mapped
+from gapless.data.store import convert, is_store, open_store
+from gapless.errors import InvalidInputError
+
+
+def data(n: int = 50, d: int = 7) -> tuple[sp.csr_array, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((n, d)) < 0.5, 0.0, rng.normal(size=(n, d)).round(3))
+    X[0, -1] = 1.0
+    return sp.csr_array(X), np.where(rng.random(n) < 0.5, 1, -1)
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+@pytest.mark.parametrize("piece", [1 << 24, 100])
+def test_a_libsvm_file_in_pieces_is_the_whole(tmp_path, monkeypatch, zero_based, piece):
+    monkeypatch.setattr(module, "_PIECE", piece)
+    X, y = data()
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=zero_based)
+    told = []
+    samples = open_store(convert(tmp_path / "a.svm", tmp_path / "s", progress=lambda *news: told.append(news)))
+    np.testing.assert_array_equal(samples.X.toarray(), X.toarray())
+    np.testing.assert_array_equal(samples.y, y)
+    assert is_store(tmp_path / "s") and told[-1] == ("a.svm", 50) and (len(told) > 1) == (piece == 100)
+
+
+def test_a_folder_of_parquet_files(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, _ = data()
+    kinds = np.array(["ham", "spam"])[np.arange(50) % 2]
+    (tmp_path / "in").mkdir()
+    for k, part in enumerate((slice(0, 20), slice(20, 50))):
+        table = pd.DataFrame(X.toarray()[part], columns=list("abcdefg"))
+        table["kind"] = kinds[part]
+        table.to_parquet(tmp_path / "in" / f"{k}.parquet")
+    samples = open_store(convert(tmp_path / "in", tmp_path / "s", label_column="kind", dtype="float32"))
+    np.testing.assert_array_equal(samples.X, X.toarray().astype(np.float32))
+    assert samples.y.tolist() == kinds.tolist() and is_mapped(samples.X)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**32 - 1), st.sampled_from(["float32", "float64"]))
+def test_what_goes_in_comes_out(tmp_path_factory, n, d, seed, dtype):
+    folder = tmp_path_factory.mktemp("store")
+    rng = np.random.default_rng(seed)
+    X = np.round(np.where(rng.random((n, d)) < 0.5, 0.0, rng.normal(size=(n, d))), 3)
+    X[0, 0] = X[0, -1] = 1.0
+    y = rng.integers(0, 3, size=n)
+    dump_svmlight_file(X, y, str(folder / "a.svm"))
+    samples = open_store(convert(folder / "a.svm", folder / "s", dtype=dtype, n_features=d))
+    np.testing.assert_array_equal(samples.X.toarray(), X.astype(dtype))
+    np.testing.assert_array_equal(samples.y, y)
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense"])
+def test_a_problem_on_a_store_copies_nothing_and_solves_the_same(tmp_path, kind):
+    X, y = data()
+    if kind == "csr":
+        dump_svmlight_file(X, y, str(tmp_path / "a.svm"))
+    else:
+        np.savez(tmp_path / "a.npz", X=X.toarray(), y=y)
+    samples = open_store(convert(tmp_path / ("a.svm" if kind == "csr" else "a.npz"), tmp_path / "s"))
+    stored = gl.Problem(samples.X, samples.y, C=1.0)
+    assert is_mapped(stored.rows.values) and compact(stored.rows) is stored.rows
+    assert kind == "dense" or is_mapped(stored.rows.indices)
+    result, plain = gl.solve(stored, "sdca"), gl.solve(gl.Problem(X, y, C=1.0), "smo")
+    assert result.status is gl.Status.CONVERGED
+    assert abs(result.certificate.primal - plain.certificate.primal) <= result.certificate.gap + plain.certificate.gap
+
+
+def test_mistakes_are_named(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"does not exist\.$"):
+        convert(tmp_path / "none.svm", tmp_path / "s")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInputError, match=r"holds no files\.$"):
+        convert(tmp_path / "empty", tmp_path / "s")
+    (tmp_path / "bad.svm").write_text("1 1:2\n1 1:x\n")
+    with pytest.raises(InvalidInputError, match=r"^bad\.svm, line 2: the value of index 1 must be a finite number"):
+        convert(tmp_path / "bad.svm", tmp_path / "s")
+    assert not (tmp_path / "s").exists() and not (tmp_path / "s.part").exists()
+    with pytest.raises(InvalidInputError, match=r"^dtype must be float32 or float64; got 'int8'\.$"):
+        convert(tmp_path / "bad.svm", tmp_path / "s", dtype="int8")
+    with pytest.raises(InvalidInputError, match=r"is neither\.$"):
+        convert(tmp_path / "bad.svm", tmp_path)
+    with pytest.raises(InvalidInputError, match=r"is no store: "):
+        open_store(tmp_path)
+
+
+def test_a_cut_store_is_refused(tmp_path):
+    X, y = data()
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"))
+    store = convert(tmp_path / "a.svm", tmp_path / "s")
+    (store / "values.bin").write_bytes((store / "values.bin").read_bytes()[:-8])
+    with pytest.raises(InvalidInputError, match=r"is a store that cannot be read: values\.bin has"):
+        open_store(store)
+
+
+_CHILD = """
+import sys
+import gapless as gl
+from gapless.data.store import open_store
+
+peak = 0
+
+def look(progress=None):
+    global peak
+    line = next(line for line in open("/proc/self/status") if line.startswith("RssAnon"))
+    peak = max(peak, 1024 * int(line.split()[1]))
+
+samples = open_store(sys.argv[1])
+gl.solve(gl.Problem(samples.X[:100], samples.y[:100], lam_mean=0.1, intercept="none"), "sdca", max_iter=3)  # compiles
+look()
+before = peak
+result = gl.solve(gl.Problem(samples.X, samples.y, lam_mean=0.1, intercept="none"), "sdca", tol=1e-2, callback=look)
+look()
+print(peak - before, result.certificate.relative_gap)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read from /proc")
+@pytest.mark.parametrize("kind", ["csr", "dense"])
+def test_resident_memory_does_not_grow_with_the_entries(tmp_path, kind):
+    """160 MB of values (and as many of indices in CSR), of which at most 64 MiB may be the process's own at a time."""
+    n, d = 4_000, 10_000
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(size=(n, d), dtype=np.float32)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    folder = tmp_path / "s"
+    folder.mkdir()
+    writer = module._Writer(folder, np.dtype(np.float32), None)
+    writer.add("generated", gl.data.files.Samples(sp.csr_array(X) if kind == "csr" else X, y))
+    writer.finish()
+    del X
+    done = subprocess.run([sys.executable, "-c", _CHILD, str(folder)], capture_output=True, text=True, check=True)
+    grown, gap = map(float, done.stdout.split())
+    assert gap <= 1e-2
+    assert grown <= 64 * 2**20
