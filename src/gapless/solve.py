@@ -142,7 +142,9 @@ class _Run:
             self.keep(start)
         state = self.solver.init(self.problem, start, np.random.default_rng(seed))
         first = start or self.solver.point(self.problem, state)
-        status = self.check(state, first, known=None if first.beta is None or first.w is not None or first.beta.any() else self.best)
+        status = self.check(
+            state, first, known=None if first.beta is None or first.w is not None or first.beta.any() else self.best
+        )
         state.target, state.gap_target = self.kkt_tol, self.tol
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
             state.target, state.gap_target = min(self.tol, self.kkt_tol), math.inf  # no bound comes from its dual

@@ -27,7 +27,6 @@ from gapless.estimators.solving import SolvingMixin
 from gapless.kernels import Kernel, Panels
 from gapless.result import Status
 
-
 _MANY = 2**21  # kernel entries from which on a prediction is worth float32
 
 

@@ -12,7 +12,18 @@ from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.estimators.report import NOT_FINITE
-from gapless.kernels import RBF, Constant, FunctionKernel, Kernel, Linear, Panels, Polynomial, Precomputed, Sigmoid, Validity
+from gapless.kernels import (
+    RBF,
+    Constant,
+    FunctionKernel,
+    Kernel,
+    Linear,
+    Panels,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    Validity,
+)
 
 
 @dataclass(frozen=True)

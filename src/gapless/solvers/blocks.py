@@ -109,7 +109,14 @@ def working_set(up, down, keep, groups, n_groups, coupled, size):
                 top, bottom = max(top, up[k]), min(bottom, down[k])
         low, high = (bottom, top) if coupled else (0.0, 0.0)
         middle = 0.5 * (low + high)
-        count = _largest(np.where(keep & (groups == g), np.abs(0.5 * (up + down) - middle), -1.0), 0.0, room // 2, taken, chosen, count)
+        count = _largest(
+            np.where(keep & (groups == g), np.abs(0.5 * (up + down) - middle), -1.0),
+            0.0,
+            room // 2,
+            taken,
+            chosen,
+            count,
+        )
         half = (room - (count - begin) + 1) // 2
         count = _largest(np.where(groups == g, up, -_BIG), max(low, -0.5 * _BIG), half, taken, chosen, count)
         rest = room - (count - begin)
@@ -134,7 +141,12 @@ def _largest(score, floor, most, taken, chosen, count):
     threshold = sample[rank] if rank >= 0 and (stride > 1 or most < n) else -np.inf
     for strict in (True, False):
         for k in range(n):
-            if most > 0 and not taken[k] and score[k] > -np.inf and (score[k] > threshold if strict else score[k] == threshold):
+            if (
+                most > 0
+                and not taken[k]
+                and score[k] > -np.inf
+                and (score[k] > threshold if strict else score[k] == threshold)
+            ):
                 taken[k] = True
                 chosen[count] = k
                 count += 1
@@ -271,7 +283,10 @@ def _top(values, room, first, last):
     """The largest of values[first:last], by halves: element by element, which vectorises where one running maximum does not."""
     half = (last - first) // 2
     odd = values[last - 1]
-    left, right = values[first : first + half], values[first + half : first + 2 * half]  # slices: an index that is a sum does not vectorise
+    left, right = (
+        values[first : first + half],
+        values[first + half : first + 2 * half],
+    )  # slices: an index that is a sum does not vectorise
     for k in range(half):
         room[k] = max(left[k], right[k])
     while half > 8:
@@ -289,7 +304,13 @@ def _top(values, room, first, last):
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def _gains(top, own, diagonal, bent, row, down, score, first, last):
     """score[k] = (slope of the pair)² / its curvature: what the step with k as the other end gains."""
-    diagonal, bent, row, down, score = diagonal[first:last], bent[first:last], row[first:last], down[first:last], score[first:last]
+    diagonal, bent, row, down, score = (
+        diagonal[first:last],
+        bent[first:last],
+        row[first:last],
+        down[first:last],
+        score[first:last],
+    )
     for k in range(last - first):
         difference = max(top + down[k], 0.0)
         both = own + diagonal[k]
@@ -309,10 +330,7 @@ def _ends_by_violation(up, down, starts, target, one_end, room):
         if last == first:
             continue
         top = _top(up, room, first, last)
-        if one_end and len(starts) == 2:
-            bottom = -_BIG
-        else:
-            bottom = -_top(down, room, first, last)
+        bottom = -_BIG if one_end and len(starts) == 2 else -_top(down, room, first, last)
         if top > -0.5 * _BIG and bottom < 0.5 * _BIG and top - bottom > worst:
             worst, group = top - bottom, g
             best_i = first

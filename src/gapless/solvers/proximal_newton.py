@@ -181,7 +181,7 @@ class ProximalNewton:
             z = r / diagonal
             last, rz = rz, float(r @ z)
             self.work += 2 * len(J) * entries + d
-            if np.sqrt(rz) <= 0.1 * min(1.0, first) * first:
+            if np.sqrt(rz) <= 0.1 * min(1.0, float(first)) * float(first):
                 break
             p = z + (rz / last) * p
         return x[:d], float(x[d]) if with_b else 0.0

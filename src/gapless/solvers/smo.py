@@ -70,7 +70,7 @@ class SmoState(State):
     beta: np.ndarray = None  # type: ignore[assignment]
     f: np.ndarray = None  # type: ignore[assignment]
     panels: Panels = None  # type: ignore[assignment]
-    room: np.ndarray = field(default=None, repr=False)  # type: ignore[assignment]
+    room: np.ndarray | None = field(default=None, repr=False)
     gram: np.ndarray | None = field(default=None, repr=False)
     reach: int = 0  # how many of the samples take part so far
     drift: float = 0.0  # about how far f may be off
@@ -107,7 +107,9 @@ class SMO(Solver):
         return None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
-        beta = _first_in(problem) if problem.is_nu and start is None else feasible(problem, start_beta(problem, start))[0]
+        beta = (
+            _first_in(problem) if problem.is_nu and start is None else feasible(problem, start_beta(problem, start))[0]
+        )
         if isinstance(problem.dual, DualEntropy) and start is None:
             # The entropy's slope is infinite at the box: begin in the middle.
             beta = feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
@@ -216,7 +218,9 @@ class SMO(Solver):
         state.work += float(m) * m * problem.entry_work
         return K
 
-    def _expand(self, problem: Problem, state: SmoState, moved: np.ndarray, change: np.ndarray, begin: int, end: int) -> None:
+    def _expand(
+        self, problem: Problem, state: SmoState, moved: np.ndarray, change: np.ndarray, begin: int, end: int
+    ) -> None:
         state.panels.expand(moved, change, state.f, begin, end)
         if problem.shift:
             state.f[begin:end] += problem.shift * float(change.sum())
@@ -259,7 +263,11 @@ def _relative_gap(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.n
     offsets = np.zeros(len(samples.totals))
     if problem.intercept == "free":
         offsets = np.mean(best_offsets(samples, f), axis=1)  # type: ignore[arg-type]
-    primal = 0.5 * square + float(samples.cost @ samples.loss.value(samples.y, f + offsets[samples.groups])) + float(samples.totals @ offsets)
+    primal = (
+        0.5 * square
+        + float(samples.cost @ samples.loss.value(samples.y, f + offsets[samples.groups]))
+        + float(samples.totals @ offsets)
+    )
     dual = float(samples.loss.dual_value(samples.y, samples.cost, beta).sum()) - 0.5 * square
     return (primal - dual) / max(abs(primal), np.finfo(float).tiny)
 

@@ -1,0 +1,386 @@
+"""What a kernel does on a tile: one node for each kind of kernel, and for what combines them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum, natural_power
+from gapless.kernels.base import Kernel
+from gapless.kernels.custom import Precomputed
+from gapless.kernels.dot import Linear, Polynomial, Sigmoid
+from gapless.kernels.pairwise import Matrix, squared_norms
+from gapless.kernels.stationary import RBF, Laplacian
+from gapless.kernels.tiles import absolute_differences, exp32, exp64, sparse_products
+
+TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
+_NARROW = 32  # its width where a column of features is long
+_MANY_FEATURES = 4096
+_DENSE_SHARE = 0.25  # a CSR matrix with more entries than this is faster as a dense one
+# γ‖x‖² beyond which the expansion of ‖x − z‖² has lost too much.
+_LARGE_EXPONENT = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e5}
+
+
+class Room:
+    """Tiles of one thread, by depth of the expression that needs them."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self._dtype = dtype
+        self._tiles: list[np.ndarray] = []
+
+    def tile(self, tall: int, wide: int, depth: int) -> np.ndarray:
+        while len(self._tiles) <= depth:
+            self._tiles.append(np.empty(TALL * WIDE, dtype=self._dtype))
+        return self._tiles[depth][: tall * wide].reshape(tall, wide)
+
+
+class Node(ABC):
+    """A kernel as work on tiles. ``prepare`` makes an operand of a matrix, ``left`` its rows in the other form, by blocks of a tile's width."""
+
+    @abstractmethod
+    def prepare(self, X: Matrix) -> Any: ...
+
+    @abstractmethod
+    def take(self, operand: Any, chosen: np.ndarray) -> Any: ...
+
+    @abstractmethod
+    def left(self, operand: Any, chosen: np.ndarray) -> Any: ...
+
+    @abstractmethod
+    def tile(
+        self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
+    ) -> np.ndarray: ...
+
+    def error(self, operand: Any) -> float:
+        return 4 * float(np.finfo(np.float32).eps)
+
+    def rounding(self, operand: Any) -> Any:
+        """(‖a‖ ≥ 1 of each row, number of terms) where the error of an entry is a share of it; else None."""
+        return None
+
+
+class _DenseDot(Node):
+    """A function of ⟨x, z⟩ (and, for RBF, of the norms, as two more columns), by BLAS."""
+
+    def __init__(self, kernel: Kernel, X: np.ndarray, dtype: np.dtype) -> None:
+        self._kernel, self._dtype = kernel, dtype
+        self._centre = X.mean(axis=0, dtype=np.float64) if isinstance(kernel, RBF) else None
+
+    def prepare(self, X: Matrix) -> np.ndarray:
+        X = X.toarray() if sp.issparse(X) else X
+        if not isinstance(self._kernel, RBF):
+            return np.ascontiguousarray(X, dtype=self._dtype)
+        out = np.empty((X.shape[0], X.shape[1] + 2), dtype=self._dtype)
+        scale = np.sqrt(2.0 * self._kernel.gamma)
+        for begin in range(0, X.shape[0], TALL):
+            rows = slice(begin, begin + TALL)
+            part = (X[rows] - self._centre) * scale
+            out[rows, :-2] = part
+            out[rows, -1] = -0.5 * np.einsum("ij,ij->i", part, part)
+        out[:, -2] = 1.0
+        return out
+
+    def take(self, operand: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return operand[chosen]
+
+    def left(self, operand: np.ndarray, chosen: np.ndarray) -> Any:
+        rows = operand[chosen]
+        if isinstance(self._kernel, RBF):
+            rows[:, [-2, -1]] = rows[:, [-1, -2]]
+        return [(rows[at : at + WIDE].T, len(rows[at : at + WIDE])) for at in range(0, len(rows), WIDE)]
+
+    def tile(
+        self, right: np.ndarray, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
+    ) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        np.matmul(right[begin:end], block, out=tile)
+        return _profile(self._kernel, tile)
+
+    def rounding(self, operand: np.ndarray) -> Any:
+        if not isinstance(self._kernel, RBF):
+            return None
+        return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), operand.shape[1]
+
+    def error(self, operand: np.ndarray) -> float:
+        if not isinstance(self._kernel, RBF):
+            return super().error(operand) * max(1.0, float(np.abs(operand).max(initial=0.0)) ** 2 * operand.shape[1])
+        return super().error(operand) * (1.0 - 2.0 * float(operand[:, -1].mean(dtype=np.float64)))
+
+
+class _SparseDot(Node):
+    """The same for CSR rows: a dense block of left rows, as columns, is read at the places of a right row's entries."""
+
+    def __init__(self, kernel: Kernel, X: Matrix, dtype: np.dtype) -> None:
+        self._kernel, self._dtype = kernel, dtype
+        self._wide = WIDE if X.shape[1] <= _MANY_FEATURES else _NARROW
+
+    def prepare(self, X: Matrix) -> Any:
+        X = sp.csr_array(X)
+        norms = np.zeros(X.shape[0], dtype=self._dtype)
+        if isinstance(self._kernel, RBF):
+            norms[:] = -self._kernel.gamma * squared_norms(X)
+        return sp.csr_array((X.data.astype(self._dtype), X.indices, X.indptr.astype(np.int64)), shape=X.shape), norms
+
+    def take(self, operand: Any, chosen: np.ndarray) -> Any:
+        X, norms = operand
+        rows = X[chosen]
+        rows.indptr = rows.indptr.astype(np.int64)
+        return rows, norms[chosen]
+
+    def left(self, operand: Any, chosen: np.ndarray) -> Any:
+        X, norms = operand
+        return _Columns(
+            X[chosen], norms[chosen], 2.0 * self._kernel.gamma if isinstance(self._kernel, RBF) else 1.0, self._wide
+        )
+
+    def tile(self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        X, norms = right
+        dense, others = block
+        sparse_products(X.data, X.indices, X.indptr, begin, norms, dense, others, tile)
+        return _profile(self._kernel, tile)
+
+    def rounding(self, operand: Any) -> Any:
+        X, norms = operand
+        if not isinstance(self._kernel, RBF):
+            return None
+        return (1.0 + np.sqrt(-norms.astype(np.float64))) ** 2, int(np.diff(X.indptr).max(initial=0)) + 2
+
+    def error(self, operand: Any) -> float:
+        _X, norms = operand
+        return super().error(operand) * (1.0 + 2.0 * float(np.abs(norms).mean(dtype=np.float64)))
+
+
+class _Columns:
+    """Blocks of sparse rows as dense columns, made when they are needed; kept where they are small."""
+
+    def __init__(self, rows: Any, norms: np.ndarray, scale: float, wide: int) -> None:
+        self._rows, self._norms, self._scale, self._wide = rows, norms, scale, wide
+        self._kept = [self._make(at) for at in self._starts] if rows.shape[1] <= _MANY_FEATURES else None
+
+    @property
+    def _starts(self) -> range:
+        return range(0, self._rows.shape[0], self._wide)
+
+    def _make(self, at: int) -> Any:
+        part = self._rows[at : at + self._wide]
+        dense = np.ascontiguousarray(part.toarray().T)
+        dense *= dense.dtype.type(self._scale)
+        return (dense, self._norms[at : at + self._wide]), part.shape[0]
+
+    def __iter__(self) -> Any:
+        return iter(self._kept) if self._kept is not None else (self._make(at) for at in self._starts)
+
+
+class _Manhattan(Node):
+    """Laplacian: sums of absolute differences, then the exponential."""
+
+    def __init__(self, kernel: Laplacian, dtype: np.dtype) -> None:
+        self._kernel, self._dtype = kernel, dtype
+
+    def prepare(self, X: Matrix) -> np.ndarray:
+        X = X.toarray() if sp.issparse(X) else X
+        return np.ascontiguousarray(X.astype(np.float64) * self._kernel.gamma, dtype=self._dtype)
+
+    def take(self, operand: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return operand[chosen]
+
+    def left(self, operand: np.ndarray, chosen: np.ndarray) -> Any:
+        rows = operand[chosen]
+        parts = [np.ascontiguousarray(rows[at : at + WIDE].T) for at in range(0, len(rows), WIDE)]
+        return [(part, part.shape[1]) for part in parts]
+
+    def tile(
+        self, right: np.ndarray, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
+    ) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        absolute_differences(right, begin, block, tile)
+        return _exponential(tile)
+
+
+class _Fixed(Node):
+    """A constant."""
+
+    def __init__(self, value: float) -> None:
+        self._value = value
+
+    def prepare(self, X: Matrix) -> int:
+        return int(X.shape[0])
+
+    def take(self, operand: int, chosen: np.ndarray) -> int:
+        return len(chosen)
+
+    def left(self, operand: int, chosen: np.ndarray) -> Any:
+        return _widths(len(chosen), WIDE)
+
+    def tile(self, right: int, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        tile[:] = self._value
+        return tile
+
+
+class _Whole(Node):
+    """Any other kernel, through its own ``block``."""
+
+    def __init__(self, kernel: Kernel, dtype: np.dtype) -> None:
+        self._kernel, self._dtype = kernel, dtype
+
+    def prepare(self, X: Matrix) -> Matrix:
+        return X
+
+    def take(self, operand: Matrix, chosen: np.ndarray) -> Matrix:
+        return operand[chosen]
+
+    def left(self, operand: Matrix, chosen: np.ndarray) -> Any:
+        rows = operand[chosen]
+        return [(rows[at : at + WIDE], min(WIDE, len(chosen) - at)) for at in range(0, len(chosen), WIDE)]
+
+    def tile(
+        self, right: Matrix, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
+    ) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        tile[:] = self._kernel.block(right[begin:end], block)
+        return tile
+
+
+class Lookup(Node):
+    """Entries of a given Gram matrix; operands are indices."""
+
+    def __init__(self, kernel: Precomputed, dtype: np.dtype) -> None:
+        self._kernel, self._dtype = kernel, dtype
+
+    def prepare(self, X: Matrix) -> np.ndarray:
+        return self._kernel.indices(X)
+
+    def take(self, operand: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return operand[chosen]
+
+    def left(self, operand: np.ndarray, chosen: np.ndarray) -> Any:
+        rows = operand[chosen]
+        return [(rows[at : at + WIDE], len(rows[at : at + WIDE])) for at in range(0, len(rows), WIDE)]
+
+    def tile(
+        self, right: np.ndarray, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
+    ) -> np.ndarray:
+        tile = room.tile(end - begin, width, depth)
+        tile[:] = self._kernel.gram[np.ix_(right[begin:end], block)]
+        return tile
+
+    def whole(self, right: np.ndarray) -> np.ndarray | None:
+        """The matrix itself, where all of it is asked for."""
+        gram = self._kernel.gram
+        usable = gram.dtype == self._dtype and gram.flags.c_contiguous and gram.flags.writeable
+        return gram if usable and np.array_equal(right, np.arange(len(gram))) else None
+
+
+class _Scaled(Node):
+    """c · k, or k to a natural power: tiles of one node, changed in place."""
+
+    def __init__(self, node: Node, kernel: Scaled | Power) -> None:
+        self._node, self._kernel = node, kernel
+
+    def prepare(self, X: Matrix) -> Any:
+        return self._node.prepare(X)
+
+    def take(self, operand: Any, chosen: np.ndarray) -> Any:
+        return self._node.take(operand, chosen)
+
+    def left(self, operand: Any, chosen: np.ndarray) -> Any:
+        return self._node.left(operand, chosen)
+
+    def tile(self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
+        tile = self._node.tile(right, begin, end, block, width, room, depth)
+        if isinstance(self._kernel, Scaled):
+            tile *= tile.dtype.type(self._kernel.scale)
+            return tile
+        return natural_power(tile, self._kernel.exponent)
+
+    def error(self, operand: Any) -> float:
+        return self._node.error(operand) * (
+            self._kernel.scale if isinstance(self._kernel, Scaled) else self._kernel.exponent
+        )
+
+
+class _Pair(Node):
+    """k₁ + k₂ or k₁ · k₂: two tiles become one. Blocks of both have one width."""
+
+    def __init__(self, first: Node, second: Node, product: bool) -> None:
+        self._first, self._second, self._product = first, second, product
+
+    def prepare(self, X: Matrix) -> Any:
+        return self._first.prepare(X), self._second.prepare(X)
+
+    def take(self, operand: Any, chosen: np.ndarray) -> Any:
+        return self._first.take(operand[0], chosen), self._second.take(operand[1], chosen)
+
+    def left(self, operand: Any, chosen: np.ndarray) -> Any:
+        return _Zipped(self._first.left(operand[0], chosen), self._second.left(operand[1], chosen))
+
+    def tile(self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
+        one = self._first.tile(right[0], begin, end, block[0], width, room, depth)
+        two = self._second.tile(right[1], begin, end, block[1], width, room, depth + 1)
+        return np.multiply(one, two, out=one) if self._product else np.add(one, two, out=one)
+
+    def error(self, operand: Any) -> float:
+        return self._first.error(operand[0]) + self._second.error(operand[1])
+
+
+class _Zipped:
+    def __init__(self, first: Any, second: Any) -> None:
+        self._first, self._second = first, second
+
+    def __iter__(self) -> Any:
+        for (one, width), (two, _) in zip(self._first, self._second, strict=True):
+            yield (one, two), width
+
+
+def _widths(m: int, wide: int) -> list[tuple[None, int]]:
+    return [(None, min(wide, m - at)) for at in range(0, m, wide)]
+
+
+def _exponential(tile: np.ndarray) -> np.ndarray:
+    (exp32 if tile.dtype == np.float32 else exp64)(tile.ravel())
+    return tile
+
+
+def _profile(kernel: Kernel, tile: np.ndarray) -> np.ndarray:
+    """From what a product left in the tile to the kernel's entries, in place."""
+    if isinstance(kernel, RBF):
+        return _exponential(tile)
+    if isinstance(kernel, Polynomial | Sigmoid):
+        tile *= tile.dtype.type(kernel.gamma)
+        tile += tile.dtype.type(kernel.coef0)
+        return np.tanh(tile, out=tile) if isinstance(kernel, Sigmoid) else natural_power(tile, kernel.degree)
+    return tile
+
+
+def plan(kernel: Any, X: Matrix, dtype: np.dtype) -> Node:
+    """The node of an expression, by exact type: a subclass may mean something else."""
+    kind = type(kernel)
+    if kind in (Linear, Polynomial, Sigmoid, RBF):
+        if kind is RBF and _largest_exponent(kernel, X) > _LARGE_EXPONENT[dtype]:
+            return _Whole(kernel, dtype)
+        if sp.issparse(X) and X.nnz < _DENSE_SHARE * X.shape[0] * X.shape[1]:
+            return _SparseDot(kernel, X, dtype)
+        return _DenseDot(kernel, X, dtype)
+    if kind is Laplacian and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
+        return _Manhattan(kernel, dtype)
+    if isinstance(kernel, Precomputed):
+        return Lookup(kernel, dtype)
+    if kind is Constant:
+        return _Fixed(kernel.value)
+    if kind in (Scaled, Power):
+        return _Scaled(plan(kernel.kernel, X, dtype), kernel)
+    if kind in (Sum, Product) and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
+        return _Pair(plan(kernel.left, X, dtype), plan(kernel.right, X, dtype), kind is Product)
+    return _Whole(kernel, dtype)
+
+
+def _largest_exponent(kernel: RBF, X: Matrix) -> float:
+    if sp.issparse(X):
+        return kernel.gamma * float(squared_norms(X).max(initial=0.0))
+    spread = np.maximum(X.max(axis=0) - X.mean(axis=0), X.mean(axis=0) - X.min(axis=0)).astype(np.float64)
+    return kernel.gamma * float(spread @ spread)
