@@ -111,7 +111,8 @@ class Panels:
         self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), both, out)
         values, weights = np.split(out, 2, axis=1)
         unit = float(np.finfo(self.dtype).eps) / 2
-        return values, 1.01 * unit * ((terms + 4) * others + 140.0)[:, None] * weights
+        vanished = 2.0 * float(np.finfo(np.float32).tiny) * np.abs(coefficients).sum(axis=0)  # exponents that underflow
+        return values, 1.01 * unit * ((terms + 4) * others + 140.0)[:, None] * weights + vanished
 
     def square(self, chosen: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """k of the chosen samples among themselves, in full; not to be written to, as it may be a given matrix."""

@@ -127,13 +127,19 @@ def working_set(up, down, keep, groups, n_groups, coupled, size):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _largest(score, floor, most, taken, chosen, count):
-    """Append the ``most`` largest scores above ``floor`` that are not taken yet; returns the new count."""
+    """Append the largest and, nearly, the ``most`` largest scores from ``floor`` on that are not taken yet; returns the new count."""
     n = len(score)
+    best = 0
     for k in range(n):
         if taken[k] or not score[k] >= floor:
             score[k] = -np.inf
-    if most <= 0:
+        if score[k] > score[best]:
+            best = k
+    if most <= 0 or score[best] == -np.inf:
         return count
+    taken[best] = True
+    chosen[count] = best
+    count, most = count + 1, most - 1
     # The threshold is that of some of the scores, evenly spread, where they are many: near enough.
     stride = max(1, n // _SAMPLED)
     sample = np.sort(score[::stride])

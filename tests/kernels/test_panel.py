@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapless import kernels
+from gapless.kernels import Panels, panel
+from gapless.kernels.tiles import exp32, exp64
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2300, 6))
+SPARSE = sp.csr_array(np.where(np.abs(X) > 1.6, X, 0.0))
+LEFT = rng.choice(len(X), 300, replace=False)
+COEFFICIENTS = rng.normal(size=300)
+KERNELS = {
+    "linear": kernels.Linear(),
+    "polynomial": kernels.Polynomial(3, 0.5, 1.0),
+    "rbf": kernels.RBF(0.2),
+    "laplacian": kernels.Laplacian(0.2),
+    "sigmoid": kernels.Sigmoid(0.1, 0.2),
+    "scaled": 2.5 * kernels.RBF(0.1),
+    "power": kernels.Polynomial(1, 0.2, 1.0) ** 3,
+    "sum": kernels.RBF(0.1) + kernels.Linear() * kernels.Laplacian(0.1) + 0.5,
+    "matern": kernels.Matern(2.0),
+}
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(np.float32, 5e-6), (np.float64, 1e-13)])
+@pytest.mark.parametrize("storage", ["dense", "CSR", "float32"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_tiles_hold_what_the_block_holds(name, storage, dtype, tolerance):
+    kernel, data = KERNELS[name], {"dense": X, "CSR": SPARSE, "float32": X.astype(np.float32)}[storage]
+    K = kernel.block(data, data[LEFT])
+    scale = np.abs(K).max() * np.abs(COEFFICIENTS).sum()
+    panels = Panels(kernel, data, dtype)
+    f = np.zeros(len(X))
+    panels.expand(LEFT, COEFFICIENTS, f, 100, 2200)
+    np.testing.assert_allclose(f[100:2200], K[100:2200] @ COEFFICIENTS, atol=tolerance * scale)
+    assert not f[:100].any() and not f[2200:].any()
+    np.testing.assert_allclose(panels.square(LEFT), K[LEFT], atol=20 * tolerance * np.abs(K).max())
+    chosen = Panels(kernel, data[LEFT], dtype)
+    both = np.column_stack([COEFFICIENTS, -2.0 * COEFFICIENTS])
+    np.testing.assert_allclose(chosen.apply(data, both), K @ both, atol=2 * tolerance * scale)
+    np.testing.assert_allclose(chosen.own(COEFFICIENTS), K[LEFT] @ COEFFICIENTS, atol=tolerance * scale)
+
+
+def test_own_sums_over_several_blocks_of_rows():
+    coefficients = rng.normal(size=len(X))
+    expected = KERNELS["rbf"].block(X, X) @ coefficients
+    np.testing.assert_allclose(Panels(KERNELS["rbf"], X, np.float64).own(coefficients), expected, atol=1e-11)
+
+
+def test_a_given_matrix_is_looked_up():
+    gram = KERNELS["rbf"].block(X[:50], X[:50])
+    panels = Panels(kernels.Precomputed(gram), np.arange(50.0)[:, None], np.float64)
+    assert panels.square(np.arange(50)) is gram
+    np.testing.assert_array_equal(panels.square(np.array([3, 1])), gram[np.ix_([3, 1], [3, 1])])
+    np.testing.assert_allclose(panels.own(np.ones(50)), gram.sum(axis=0), atol=1e-13)
+
+
+@pytest.mark.parametrize("data", [X, SPARSE], ids=["dense", "CSR"])
+def test_the_number_of_threads_changes_no_bit(data, monkeypatch):
+    results = []
+    for cores in (1, 2, 3):
+        monkeypatch.setattr(panel, "core_count", lambda cores=cores: cores)
+        panels = Panels(KERNELS["rbf"], data)
+        f = np.zeros(len(X))
+        panels.expand(LEFT, COEFFICIENTS, f)
+        results.append((f, panels.own(np.ones(len(X)))))
+    for one, other in zip(results[0], results[2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(results[0], results[1], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**31), st.floats(1e-3, 30.0), st.floats(0.1, 1e4), st.booleans())
+def test_the_error_of_float32_stays_within_its_bound(seed, gamma, scale, sparse):
+    random = np.random.default_rng(seed)
+    vectors, Z = random.normal(size=(200, 5)), random.normal(size=(60, 5))
+    if sparse:
+        vectors, Z = (sp.csr_array(np.where(np.abs(each) > 1.3, each, 0.0)) for each in (vectors, Z))
+    coefficients = scale * random.normal(size=(200, 2))
+    values, bounds = Panels(kernels.RBF(gamma), vectors).apply_bounded(Z, coefficients)
+    exact = kernels.RBF(gamma).block(Z, vectors) @ coefficients
+    assert (np.abs(values - exact) <= bounds).all()
+    assert (bounds <= 1e-3 * (1 + gamma) * np.abs(coefficients).sum(axis=0)).all()
+
+
+def test_only_kernels_with_relative_errors_have_bounds():
+    assert Panels(kernels.RBF(1.0), X).has_bounds and Panels(kernels.RBF(1.0), SPARSE).has_bounds
+    assert not any(Panels(KERNELS[name], X).has_bounds for name in ("linear", "polynomial", "sum", "matern"))
+
+
+@pytest.mark.parametrize("exponential, dtype, error", [(exp32, np.float32, 2e-7), (exp64, np.float64, 5e-16)])
+def test_the_exponential(exponential, dtype, error):
+    x = np.concatenate([np.linspace(-80, 80, 4001), [0.0, -1e-9, 1e-9]]).astype(dtype)
+    found = x.copy()
+    exponential(found)
+    expected = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(found, expected, rtol=error)
+    strange = np.array([np.nan, -np.inf, -1e30], dtype=dtype)
+    exponential(strange)
+    assert np.isnan(strange[0]) and (strange[1:] <= 1e-37).all()
+
+
+def test_an_error_in_one_thread_reaches_the_caller(monkeypatch):
+    class Broken(kernels.Kernel):
+        validity = kernels.Validity.ASSUMED
+
+        def block(self, X, Z):
+            raise FloatingPointError("no such entry")
+
+        def diag(self, X):
+            return np.ones(len(X))
+
+    monkeypatch.setattr(panel, "core_count", lambda: 2)
+    with pytest.raises(FloatingPointError, match="no such entry"):
+        Panels(Broken(), X).expand(LEFT, COEFFICIENTS, np.zeros(len(X)))

@@ -1,0 +1,116 @@
+"""smo beyond the sizes at which it keeps all kernel entries: float32 panels, active sets, growing parts, equal samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.svm import SVC
+
+import gapless as gl
+from gapless.kernels import RBF
+from gapless.solvers import SMO, smo
+
+
+def blobs(n, d=4, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] * X[:, 1] + noise * rng.normal(size=n) > 0, 1, -1)
+
+
+def naive(problem, beta):
+    """(P, D) of a hinge problem with a free intercept, from a Gram matrix in plain NumPy."""
+    X = problem.X.toarray() if sp.issparse(problem.X) else problem.X
+    D = (X**2).sum(1)[:, None] + (X**2).sum(1) - 2 * X @ X.T
+    f = np.exp(-problem.kernel.gamma * np.maximum(D, 0)) @ beta
+    y, cost, square = problem.y, problem.cost, float(beta @ f)
+    knots = np.sort(y - f)
+    values = [
+        0.5 * square + float(cost @ np.maximum(0, 1 - y * (f + b)))
+        for b in knots[np.searchsorted(np.cumsum(cost), cost[y > 0].sum()) + np.arange(-1, 2)]
+    ]
+    return min(values), float(np.abs(beta).sum()) - 0.5 * square
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_proof_is_the_naive_one_and_the_optimum_scikit_learns(C, storage):
+    X, y = blobs(3000)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    problem = gl.Problem(storage(X), y, C=C, kernel=RBF(0.3))
+    result = gl.solve(problem, "smo", tol=1e-5)
+    assert result.status is gl.Status.CONVERGED
+    primal, dual = naive(problem, result.beta)
+    assert result.certificate.primal == pytest.approx(primal, rel=1e-9)
+    assert result.certificate.dual == pytest.approx(dual, rel=1e-9)
+    theirs = SVC(C=C, gamma=0.3, tol=1e-5).fit(X, y)
+    known = gl.certify(theirs, X, y)
+    assert abs(known.primal - result.certificate.primal) <= known.gap + result.certificate.gap
+
+
+def test_a_tight_gap_from_float32_entries():
+    """f is refreshed in float64, so that the solver goes on where float32 alone would stall."""
+    X, y = blobs(2500)
+    result = gl.solve(gl.Problem(X, y, C=10.0, kernel=RBF(0.2)), "smo", tol=1e-9)
+    assert result.certificate.relative_gap <= 1e-9
+
+
+def test_many_samples_grow_from_a_part_of_them():
+    X, y = blobs(9000, d=2)
+    problem = gl.Problem(X, y, C=1.0, kernel=RBF(1.0))
+    solver = SMO()
+    state = solver.init(problem, None, np.random.default_rng(0))
+    assert state.reach < 9000
+    result = gl.solve(problem, solver, tol=1e-3)
+    assert result.status is gl.Status.CONVERGED
+    primal, dual = naive(problem, result.beta)
+    assert result.certificate.gap == pytest.approx(primal - dual, abs=1e-9 * primal)
+    again = gl.solve(problem, solver, tol=1e-3, start=result)
+    assert again.iterations <= 0.1 * result.iterations
+
+
+def test_equal_samples_are_one_variable_of_their_joint_cost():
+    X, y = blobs(1500)
+    X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    weight = np.tile([1.0, 2.0, 0.5], 1500)
+    problem = gl.Problem(X, y, C=2.0, kernel=RBF(0.3), sample_weight=weight)
+    state = SMO().init(problem, None, np.random.default_rng(0))
+    assert len(state.beta) == 1500
+    result = gl.solve(problem, "smo", tol=1e-6)
+    once = gl.solve(gl.Problem(X[::3], y[::3], C=7.0, kernel=RBF(0.3)), "smo", tol=1e-6)
+    assert abs(result.certificate.primal - once.certificate.primal) <= result.certificate.gap + once.certificate.gap
+    np.testing.assert_allclose(result.beta[0::3] * 2, result.beta[1::3], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{"intercept": "none"}, {"intercept": "regularized"}, {"loss": "squared_hinge"}], ids=str
+)
+def test_other_intercepts_and_losses_agree_with_few_kernel_entries(options):
+    X, y = blobs(1600)
+    problem = gl.Problem(X, y, C=1.0, kernel=RBF(0.3), **options)
+    few, many = (gl.solve(problem, SMO(cache_mb=mb), tol=1e-5).certificate for mb in (0.3, 512.0))
+    assert few.relative_gap <= 1e-5 >= many.relative_gap
+    assert abs(few.primal - many.primal) <= few.gap + many.gap
+
+
+def test_the_nu_forms_and_the_tube_in_active_sets(monkeypatch):
+    X, y = blobs(1500)
+    target = X[:, 0] + 0.3 * np.random.default_rng(1).normal(size=1500)
+    for problem in (
+        gl.nu.one_class(X, nu=0.2, kernel=RBF(0.3)),
+        gl.nu.nu_classification(X, y, nu=0.5, kernel=RBF(0.3)),
+        gl.nu.nu_regression(X, target, nu=0.3, kernel=RBF(0.3)),
+        gl.Problem(X, target, loss="epsilon_insensitive", C=1.0, kernel=RBF(0.3)),
+    ):
+        whole = gl.solve(problem, "smo", tol=1e-5).certificate
+        part = gl.solve(problem, SMO(cache_mb=0.5), tol=1e-5).certificate
+        assert whole.relative_gap <= 1e-5 >= part.relative_gap
+        assert abs(whole.primal - part.primal) <= whole.gap + part.gap
+
+
+def test_the_same_seed_gives_the_same_model():
+    X, y = blobs(9000, d=2)
+    problem = gl.Problem(X, y, C=1.0, kernel=RBF(1.0))
+    one, other = (gl.solve(problem, "smo", tol=1e-2).beta for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert smo._ACTIVE < 9000
