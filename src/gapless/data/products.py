@@ -17,9 +17,9 @@ _TWO_THREADS = 1 << 19  # stored entries from which a second thread pays
 
 def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
     """X w in float64."""
-    if sp.issparse(X) and X.dtype == np.float64 and X.nnz < _TWO_THREADS:
-        return np.asarray(X @ w)  # nothing to convert
     if sp.issparse(X):
+        if X.dtype == np.float64 and len(X.data) < _TWO_THREADS:
+            return np.asarray(X @ w)  # nothing to convert
         out, arrays = np.empty(X.shape[0]), arrays_of(as_rows(X))
         _on_halves(X, lambda begin, end: _dots(*arrays, begin, end, w, out))
         return out
