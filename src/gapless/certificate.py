@@ -281,8 +281,9 @@ def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
         return 1.0, -math.inf  # weak duality needs a positive semi-definite K
     if not isinstance(problem.dual, DualBox) or problem.is_nu:
         return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
-    linear = float(problem.dual.p @ beta - problem.dual.epsilon @ np.abs(beta))
-    curvature = square + float(problem.dual.d @ (beta * beta))
+    # Sums and not products of vectors, whose threads wait for each other on a busy machine.
+    linear = float((problem.dual.p * beta - problem.dual.epsilon * np.abs(beta)).sum())
+    curvature = square + float((problem.dual.d * (beta * beta)).sum())
     if linear <= 0:
         return 0.0, 0.0
     bound = np.where(beta > 0, problem.dual.upper, problem.dual.lower)

@@ -102,7 +102,7 @@ def solve(
     run = None
     try:
         run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
-        return run.go(point, chosen.max_iter if max_iter is None else max_iter, random_state)
+        return run.go(point, float(chosen.max_iter if max_iter is None else max_iter), random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
         raise Interrupted(run.result(Status.INTERRUPTED)) from None

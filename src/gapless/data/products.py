@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from gapless.data.rows import as_rows, row_add, row_dot
+from gapless.data.rows import arrays_add, arrays_dot, arrays_of, as_rows
 
 _CHUNK = 1 << 21  # entries converted at a time: 16 MiB
 _TWO_THREADS = 1 << 19  # stored entries from which a second thread pays
@@ -18,8 +18,10 @@ _TWO_THREADS = 1 << 19  # stored entries from which a second thread pays
 def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
     """X w in float64."""
     if sp.issparse(X):
-        out, rows = np.empty(X.shape[0]), as_rows(X)
-        _on_halves(X, lambda begin, end: _dots(rows, begin, end, w, out))
+        if X.dtype == np.float64 and len(X.data) < _TWO_THREADS:
+            return np.asarray(X @ w)  # nothing to convert
+        out, arrays = np.empty(X.shape[0]), arrays_of(as_rows(X))
+        _on_halves(X, lambda begin, end: _dots(*arrays, begin, end, w, out))
         return out
     if X.dtype == np.float64:
         return np.asarray(X @ w)
@@ -29,8 +31,8 @@ def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
 def rmatvec(X: np.ndarray | sp.csr_array, beta: np.ndarray) -> np.ndarray:
     """Xᵀ β in float64."""
     if sp.issparse(X):
-        rows = as_rows(X)
-        return sum(_on_halves(X, lambda begin, end: _combine(rows, begin, end, beta, X.shape[1])))
+        arrays = arrays_of(as_rows(X))
+        return sum(_on_halves(X, lambda begin, end: _combine(*arrays, begin, end, beta, X.shape[1])))
     if X.dtype == np.float64:
         return np.asarray(X.T @ beta)
     total = np.zeros(X.shape[1])
@@ -57,15 +59,15 @@ def _on_halves(X: sp.csr_array, work):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _dots(rows, begin, end, w, out):  # type: ignore[no-untyped-def]
+def _dots(values, indices, indptr, begin, end, w, out):  # type: ignore[no-untyped-def]
     for i in range(begin, end):
-        out[i] = row_dot(rows, i, w)
+        out[i] = arrays_dot(values, indices, indptr, i, w)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _combine(rows, begin, end, beta, d):  # type: ignore[no-untyped-def]
+def _combine(values, indices, indptr, begin, end, beta, d):  # type: ignore[no-untyped-def]
     out = np.zeros(d)
     for i in range(begin, end):
         if beta[i] != 0.0:
-            row_add(rows, i, beta[i], out)
+            arrays_add(values, indices, indptr, i, beta[i], out)
     return out

@@ -102,43 +102,82 @@ def row_entries(rows: Rows) -> float:
 def row_dot(rows, i, w):
     """⟨xᵢ, w⟩ in float64."""
     if hasattr(rows, "indptr"):
-        return _sparse_dot(rows, np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1]), w)
+        total = 0.0
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += rows.values[k] * w[rows.indices[k]]
+        return total
     else:
         return _dense_dot(rows.values[i], w)
-
-
-# Two sums, so that an addition need not wait for the one before; unsigned, so that no index is tested for its sign.
-@njit(cache=True, error_model="numpy", inline="always")
-def _sparse_dot(rows, begin, end, w):
-    even, odd = 0.0, 0.0
-    k = begin
-    one = np.uint64(1)
-    while k + one < end:
-        if hasattr(rows, "values"):
-            even += rows.values[k] * w[rows.indices[k]]
-            odd += rows.values[k + one] * w[rows.indices[k + one]]
-        else:
-            even += w[rows.indices[k]]
-            odd += w[rows.indices[k + one]]
-        k += np.uint64(2)
-    if k < end:
-        even += (rows.values[k] if hasattr(rows, "values") else 1.0) * w[rows.indices[k]]
-    return even + odd
 
 
 @njit(cache=True, error_model="numpy", inline="always")
 def row_add(rows, i, scale, w):
     """w += scale · xᵢ, writing w."""
     if hasattr(rows, "indptr"):
-        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            if hasattr(rows, "values"):
-                w[rows.indices[k]] += scale * rows.values[k]
-            else:
-                w[rows.indices[k]] += scale
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            w[rows.indices[k]] += scale * rows.values[k]
     else:
         x = rows.values[i]
         for j in range(x.shape[0]):
             w[j] += scale * x[j]
+
+
+# The hottest loops take plain arrays: taken out of a tuple inside a loop, each would be counted at every use.
+
+
+def arrays_of(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(values, indices, indptr) of rows, each of one dimension: indptr is empty where they are dense, values where all are one."""
+    if isinstance(rows, DenseRows):
+        return rows.values.reshape(-1), frozen(np.empty(0, np.uint32)), frozen(np.empty(0, np.int64))
+    return getattr(rows, "values", frozen(np.empty(0, np.float32))), rows.indices, rows.indptr
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def arrays_dot(values, indices, indptr, i, w):
+    """⟨xᵢ, w⟩ in float64, where w has an entry for each feature."""
+    if len(indptr) == 0:
+        return _flat_dot(values, i * len(w), w)
+    # Two sums, so that an addition need not wait for the one before; unsigned, so that no index is tested for its sign.
+    even, odd, one = 0.0, 0.0, np.uint64(1)
+    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+    if len(values) == 0:
+        while k + one < end:
+            even += w[indices[k]]
+            odd += w[indices[k + one]]
+            k += np.uint64(2)
+        if k < end:
+            even += w[indices[k]]
+    else:
+        while k + one < end:
+            even += values[k] * w[indices[k]]
+            odd += values[k + one] * w[indices[k + one]]
+            k += np.uint64(2)
+        if k < end:
+            even += values[k] * w[indices[k]]
+    return even + odd
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def arrays_add(values, indices, indptr, i, scale, w):
+    """w += scale · xᵢ, writing w."""
+    if len(indptr) == 0:
+        begin = np.uint64(i * len(w))
+        for j in range(np.uint64(len(w))):
+            w[j] += scale * values[begin + j]
+    elif len(values) == 0:
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            w[indices[k]] += scale
+    else:
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            w[indices[k]] += scale * values[k]
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _flat_dot(values, begin, w):
+    total = 0.0
+    for j in range(len(w)):
+        total += values[begin + j] * w[j]
+    return total
 
 
 # Reordered sums vectorise, which pays on long dense rows and costs on the few entries of a sparse one.

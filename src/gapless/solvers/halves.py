@@ -25,7 +25,7 @@ from gapless.solvers.sweep import (
     Epoch,
     _finish,
     _order,
-    _sweep,
+    sweep,
 )
 
 # Stored entries of the active rows from which a second thread pays, and entries between two merges for each number that a merge touches.
@@ -34,7 +34,17 @@ _ENTRIES_A_NUMBER = 6.0
 
 
 def advance_in_halves(
-    rows: Any, dual: Any, q: Any, inverse: Any, shift: float, epoch: Epoch, entries: float, visits: int, target: float
+    values: Any,
+    indices: Any,
+    indptr: Any,
+    dual: Any,
+    q: Any,
+    inverse: Any,
+    shift: float,
+    epoch: Epoch,
+    entries: float,
+    visits: int,
+    target: float,
 ) -> int:
     """What :func:`gapless.solvers.sweep.advance` does, on two threads; stops where too few rows are left for them."""
     counts, made = epoch.counts, 0
@@ -56,7 +66,21 @@ def advance_in_halves(
             for part in sums:
                 part[GAP] = part[DUAL] = 0.0
             tasks = [
-                (rows, dual, q, inverse, shift, parts[k], epoch.beta, others[k], sums[k], epoch.gone, epoch.w)
+                (
+                    values,
+                    indices,
+                    indptr,
+                    dual,
+                    q,
+                    inverse,
+                    shift,
+                    parts[k],
+                    epoch.beta,
+                    others[k],
+                    sums[k],
+                    epoch.gone,
+                    epoch.w,
+                )
                 for k in range(2)
             ]
             second = pool.submit(_sweep_copy, *tasks[1])
@@ -73,9 +97,9 @@ def advance_in_halves(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sweep_copy(rows, dual, q, inverse, shift, visit, beta, own, numbers, gone, w):
+def _sweep_copy(values, indices, indptr, dual, q, inverse, shift, visit, beta, own, numbers, gone, w):
     own[:] = w
-    _sweep(rows, dual, q, inverse, shift, visit, beta, own, numbers, gone)
+    sweep(values, indices, indptr, dual, q, inverse, shift, visit, beta, own, numbers, gone)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -183,8 +183,7 @@ class Newton(Solver):
         if state.hessian is None:
             return self._conjugate(problem, state, curvature)
         if state.members is not None:
-            with plain_blas():
-                self._update(problem, state, curvature)
+            self._update(problem, state, curvature)
         return factored(state.hessian, state.rho)
 
     def _update(self, problem: Problem, state: NewtonState, curvature: np.ndarray) -> None:

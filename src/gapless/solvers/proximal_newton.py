@@ -18,9 +18,8 @@ from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from threadpoolctl import ThreadpoolController
 
-from gapless.data.rows import Rows, row_add, row_dot, row_entries
+from gapless.data.rows import Rows, arrays_add, arrays_dot, arrays_of, row_entries
 from gapless.losses import DualBox
-from gapless.losses.steps import dual_of
 from gapless.problem import Problem
 
 # The widest hinge's corner, as a share of its unit margin, that ρ rounds in the first round, and what each round leaves of it.
@@ -72,6 +71,7 @@ class ProximalNewton:
         problem = self.problem
         assert isinstance(problem.dual, DualBox)
         self.box = problem.dual
+        self.arrays = arrays_of(self.rows)
         room = self.box.upper - self.box.lower
         self.per_width = np.where(room > 0, 1.0 / np.maximum(room, 1e-300), 1.0)
         self.smooth = bool(((self.box.d > 0) | (room == 0)).all())
@@ -80,7 +80,7 @@ class ProximalNewton:
         self.blas = ThreadpoolController()
         self.center = self.beta.copy()
         self.f = np.empty(problem.n_samples)
-        decide(self.rows, self.w, self.b, self.f)
+        decide(*self.arrays, self.w, self.b, self.f)
         self.inside = np.empty(problem.n_samples, dtype=np.uint32)
         self.v = np.zeros(problem.n_features)
         self._begin()
@@ -101,7 +101,7 @@ class ProximalNewton:
         self.beta = self.beta.copy()
         self.count = respond(self.box, self.center, self.rho, self.f, self.beta, self.inside)
         self.v[:] = 0.0
-        add_rows(self.rows, self.beta, np.zeros_like(self.beta), self.v)
+        add_rows(*self.arrays, self.beta, np.zeros_like(self.beta), self.v)
         self.work += 2 * len(self.f) * row_entries(self.rows)
 
     def step(self) -> None:
@@ -119,7 +119,7 @@ class ProximalNewton:
             self.idle = 3
             return
         d_f = np.empty_like(self.f)
-        decide(self.rows, d_w, d_b, d_f)
+        decide(*self.arrays, d_w, d_b, d_f)
         quadratic = np.array([self.w @ d_w + price * self.b * d_b, d_w @ d_w + price * d_b * d_b])
         t = search(self.box, self.center, self.rho, self.f, d_f, quadratic[0], quadratic[1])
         self.idle = 0 if t > 0 else self.idle + 1
@@ -128,7 +128,7 @@ class ProximalNewton:
         self.f += t * d_f
         last = self.beta.copy()
         self.count = respond(self.box, self.center, self.rho, self.f, self.beta, self.inside)
-        add_rows(self.rows, self.beta, last, self.v)
+        add_rows(*self.arrays, self.beta, last, self.v)
         self._judge(price, with_b)
         self.work += 2.5 * len(self.f) * row_entries(self.rows)
 
@@ -142,7 +142,7 @@ class ProximalNewton:
         fenchel, loss = reckon(self.box, self.f, self.beta)
         self.primal = 0.5 * float(self.w @ self.w) + 0.5 * price * self.b**2 + loss
         self.gap = fenchel + inner + (abs(self.b * total) if with_b and price == 0 else 0.0)
-        went = 0.5 * float(self.rho @ (self.beta - self.center) ** 2)
+        went = 0.5 * float((self.rho * (self.beta - self.center) ** 2).sum())
         if not self.smooth and (self.idle or inner <= _INNER * went + 1e-12 * self.primal):
             self.center = self.beta.copy()
             self.width *= _NARROWER if self.width > _LEAST else _NARROWER**0.5
@@ -153,7 +153,7 @@ class ProximalNewton:
         entries = row_entries(self.rows)
         if d <= _DENSE:
             H = np.zeros((d + 1, d + 1))
-            newton_matrix(self.rows, J, weight, H)
+            newton_matrix(*self.arrays, J, weight, H)
             H[np.arange(d), np.arange(d)] += 1.0
             H[d, d] += price + 1e-12 * (1.0 + H[d, d])
             self.work += 0.5 * len(J) * entries**2 + d**3 / 24
@@ -163,15 +163,17 @@ class ProximalNewton:
                 solution = cho_solve(cho_factor(H[:size, :size], lower=True, check_finite=False), right)
             return solution[:d], float(solution[d]) if with_b else 0.0
         diagonal = np.ones(d + 1)
-        squares(self.rows, J, weight, diagonal)
+        squares(*self.arrays, J, weight, diagonal)
         diagonal[d] = price + float(weight.sum()) + 1e-12
         x, r = np.zeros(d + 1), -np.append(g, g_b if with_b else 0.0)
-        first = np.sqrt(r @ (r / diagonal))
+        first = float(np.sqrt(r @ (r / diagonal)))
+        if first == 0.0:
+            return x[:d], 0.0
         z = r / diagonal
         p, rz = z.copy(), float(r @ z)
         out = np.empty(d + 1)
         for _ in range(_CG_STEPS):
-            multiply(self.rows, J, weight, p, out)
+            multiply(*self.arrays, J, weight, p, out)
             out[d] = out[d] + price * p[d] if with_b else p[d]
             if not with_b:
                 p[d] = 0.0
@@ -188,39 +190,37 @@ class ProximalNewton:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide(rows, w, b, f):
+def decide(values, indices, indptr, w, b, f):
     """f = Xw + b, writing f."""
     for i in range(len(f)):
-        f[i] = row_dot(rows, i, w) + b
+        f[i] = arrays_dot(values, indices, indptr, i, w) + b
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_rows(rows, beta, last, v):
+def add_rows(values, indices, indptr, beta, last, v):
     """v += Xᵀ(β − last), writing v; rows that did not move cost nothing."""
     for i in range(len(beta)):
         change = beta[i] - last[i]
         if change != 0.0:
-            row_add(rows, i, change, v)
+            arrays_add(values, indices, indptr, i, change, v)
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _answer(box, center, rho, i, f):
-    """(βᵢ that maximises hᵢ at f, whether it is strictly inside)."""
-    pull = box.p[i] + rho[i] * center[i] - f
-    epsilon = box.epsilon[i]
+def _answer(pull, epsilon, bend, lower, upper):
+    """(β that maximises pull β − ε|β| − ½ bend β² in its box, whether it is strictly inside)."""
     pull = max(pull - epsilon, 0.0) + min(pull + epsilon, 0.0)
-    bend = box.d[i] + rho[i]
-    beta = pull / bend if bend > 0.0 else 0.0
-    beta = min(max(beta, box.lower[i]), box.upper[i])
-    return beta, box.lower[i] < beta < box.upper[i] and (beta != 0.0 or epsilon == 0.0)
+    beta = min(max(pull / bend if bend > 0.0 else 0.0, lower), upper)
+    return beta, lower < beta < upper and (beta != 0.0 or epsilon == 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def respond(box, center, rho, f, beta, inside):
     """β of all rows at f, and the rows strictly inside; writes beta and inside, returns how many these are."""
     count = 0
+    p, epsilon, d, lower, upper = box.p, box.epsilon, box.d, box.lower, box.upper
     for i in range(len(f)):
-        beta[i], free = _answer(box, center, rho, i, f[i])
+        pull = p[i] + rho[i] * center[i] - f[i]
+        beta[i], free = _answer(pull, epsilon[i], d[i] + rho[i], lower[i], upper[i])
         if free:
             inside[count] = i
             count += 1
@@ -231,15 +231,17 @@ def respond(box, center, rho, f, beta, inside):
 def search(box, center, rho, f, d_f, linear, square):
     """A step t > 0 with |φ′(t)| ≤ 0.1 |φ′(0)|: Newton's on the piecewise linear φ′, inside a bracket."""
     low, high, t, first = 0.0, np.inf, 1.0, 0.0
+    p, epsilon, d, lower, upper = box.p, box.epsilon, box.d, box.lower, box.upper
     for turn in range(60):
         at = t if turn > 0 else 0.0
         slope, bend = linear + at * square, square
         for i in range(len(f)):
             if d_f[i] != 0.0:
-                beta, free = _answer(box, center, rho, i, f[i] + at * d_f[i])
+                pull = p[i] + rho[i] * center[i] - f[i] - at * d_f[i]
+                beta, free = _answer(pull, epsilon[i], d[i] + rho[i], lower[i], upper[i])
                 slope -= beta * d_f[i]
                 if free:
-                    bend += d_f[i] * d_f[i] / (box.d[i] + rho[i])
+                    bend += d_f[i] * d_f[i] / (d[i] + rho[i])
         if turn == 0:
             first = slope
             if not slope < 0.0:
@@ -261,9 +263,12 @@ def search(box, center, rho, f, d_f, linear, square):
 def reckon(box, f, beta):
     """(Σ of the Fenchel gaps at f, Σ of the losses)."""
     gap, loss = 0.0, 0.0
+    p, epsilons, d, lower, upper = box.p, box.epsilon, box.d, box.lower, box.upper
     for i in range(len(f)):
-        slope, epsilon, bend = box.p[i] - f[i], box.epsilon[i], box.d[i]
-        ideal = dual_of(box, i, f[i])
+        slope, epsilon, bend = p[i] - f[i], epsilons[i], d[i]
+        pull = max(slope - epsilon, 0.0) + min(slope + epsilon, 0.0)
+        end = upper[i] if pull > 0.0 else (lower[i] if pull < 0.0 else 0.0)
+        ideal = min(max(pull / bend, lower[i]), upper[i]) if bend > 0.0 else end
         best = slope * ideal - epsilon * abs(ideal) - 0.5 * bend * ideal * ideal
         loss += best
         gap += best - slope * beta[i] + epsilon * abs(beta[i]) + 0.5 * bend * beta[i] * beta[i]
@@ -271,52 +276,55 @@ def reckon(box, f, beta):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def newton_matrix(rows, J, weight, H):
+def newton_matrix(values, indices, indptr, J, weight, H):
     """Lower triangle of [X_J, 1]ᵀ diag(weight) [X_J, 1], added to H."""
     d = H.shape[0] - 1
     for k in range(len(J)):
         i, t = np.int64(J[k]), weight[k]
-        if hasattr(rows, "indptr"):
-            begin, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-            for a in range(begin, end):
-                x = t * (rows.values[a] if hasattr(rows, "values") else 1.0)
-                line = H[rows.indices[a]]
-                for c in range(begin, a + np.uint64(1)):
-                    line[rows.indices[c]] += x * (rows.values[c] if hasattr(rows, "values") else 1.0)
-                H[d, rows.indices[a]] += x
-        else:
-            x = rows.values[i]
+        if len(indptr) == 0:
             for a in range(d):
-                line, scaled = H[a], t * x[a]
-                for c in range(a + 1):
-                    line[c] += scaled * x[c]
+                scaled = t * values[i * d + a]
                 H[d, a] += scaled
+                for c in range(a + 1):
+                    H[a, c] += scaled * values[i * d + c]
+        else:
+            begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+            for a in range(begin, end):
+                j = indices[a]
+                scaled = t if len(values) == 0 else t * values[a]
+                H[d, j] += scaled
+                if len(values) == 0:
+                    for c in range(begin, a + np.uint64(1)):
+                        H[j, indices[c]] += scaled
+                else:
+                    for c in range(begin, a + np.uint64(1)):
+                        H[j, indices[c]] += scaled * values[c]
         H[d, d] += t
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def squares(rows, J, weight, out):
-    """out += Σ over J of weight · x², entry by entry."""
+def squares(values, indices, indptr, J, weight, out):
+    """out += Σ over J of weight · x², entry by entry; the last entry of out is left alone."""
+    d = len(out) - 1
     for k in range(len(J)):
         i = np.int64(J[k])
-        if hasattr(rows, "indptr"):
-            for a in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-                x = rows.values[a] if hasattr(rows, "values") else 1.0
-                out[rows.indices[a]] += weight[k] * x * x
+        if len(indptr) == 0:
+            for j in range(d):
+                out[j] += weight[k] * values[i * d + j] ** 2
         else:
-            x = rows.values[i]
-            for j in range(len(x)):
-                out[j] += weight[k] * x[j] * x[j]
+            for a in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                out[indices[a]] += weight[k] if len(values) == 0 else weight[k] * values[a] ** 2
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def multiply(rows, J, weight, p, out):
+def multiply(values, indices, indptr, J, weight, p, out):
     """out = (I + [X_J, 1]ᵀ diag(weight) [X_J, 1]) p, the last entry without the I; writes out."""
     d = len(p) - 1
     out[:] = p
     out[d] = 0.0
+    head, sums = p[:d], out[:d]
     for k in range(len(J)):
         i = np.int64(J[k])
-        value = weight[k] * (row_dot(rows, i, p) + p[d])
-        row_add(rows, i, value, out)
+        value = weight[k] * (arrays_dot(values, indices, indptr, i, head) + p[d])
+        arrays_add(values, indices, indptr, i, value, sums)
         out[d] += value

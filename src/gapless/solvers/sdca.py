@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from gapless.certificate import Point
-from gapless.data.rows import Rows, compact, row_entries
+from gapless.data.rows import Rows, arrays_of, compact, row_entries
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, refuse_kernel, refuse_nu, samples_ahead, start_beta
@@ -132,7 +132,7 @@ class SDCA(Solver):
             visits = samples_ahead(state, problem.n_samples, 2 * entries)
             if state.newton_work < math.inf:
                 visits = min(visits, _FORECAST * problem.n_samples)
-            args = (state.rows, problem.dual, state.diagonal, state.inverse, state.shift, state.epoch)
+            args = (*arrays_of(state.rows), problem.dual, state.diagonal, state.inverse, state.shift, state.epoch)
             if state.may_halve and state.epoch.counts[ACTIVE] * entries >= LEAST_ENTRIES:
                 made = advance_in_halves(*args, entries, visits, state.target)
             else:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from gapless.data.rows import row_add, row_dot
+from gapless.data.rows import arrays_add, arrays_dot
 from gapless.losses import DualBox, DualTerms
 from gapless.losses.steps import dual_step
 from gapless.solvers.sampling import _below, _draw, _shuffle
@@ -74,9 +74,9 @@ def inverse_curvature(dual: DualTerms, q: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def advance(rows, dual, q, inverse, shift, epoch, visits, target):
+def advance(values, indices, indptr, dual, q, inverse, shift, epoch, visits, target):
     """Make at most so many visits; returns how many. Stops after an epoch over all rows whose gap is at most target · P, and says so in READY."""
-    beta, w, numbers, counts = epoch.beta, epoch.w, epoch.numbers, epoch.counts
+    counts = epoch.counts
     made = 0
     counts[READY] = 0
     while made < visits:
@@ -84,7 +84,8 @@ def advance(rows, dual, q, inverse, shift, epoch, visits, target):
             _order(epoch)
         stop = min(counts[LENGTH], counts[POSITION] + visits - made)
         made += stop - counts[POSITION]
-        _sweep(rows, dual, q, inverse, shift, epoch.visit[counts[POSITION] : stop], beta, w, numbers, epoch.gone)
+        piece = epoch.visit[counts[POSITION] : stop]
+        sweep(values, indices, indptr, dual, q, inverse, shift, piece, epoch.beta, epoch.w, epoch.numbers, epoch.gone)
         counts[POSITION] = stop
         if stop == counts[LENGTH] and counts[UNIFORM] == 0:
             _finish(epoch, shift, target)
@@ -173,57 +174,76 @@ def _order(epoch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sweep(rows, dual, q, inverse, shift, visit, beta, w, numbers, gone):
+def sweep(values, indices, indptr, dual, q, inverse, shift, visit, beta, w, numbers, gone):
     """One exact maximisation for each row of ``visit``; writes beta, w, numbers and gone."""
+    if hasattr(dual, "cost"):
+        _sweep_entropy(values, indices, indptr, dual, q, shift, visit, beta, w, numbers)
+    else:
+        p, epsilon, d, lower, upper = dual.p, dual.epsilon, dual.d, dual.lower, dual.upper
+        _sweep_box(
+            values, indices, indptr, p, epsilon, d, lower, upper, q, inverse, shift, visit, beta, w, numbers, gone
+        )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sweep_entropy(values, indices, indptr, dual, q, shift, visit, beta, w, numbers):
+    for k in range(len(visit)):
+        i = np.int64(visit[k])
+        old = beta[i]
+        new = dual_step(dual, i, arrays_dot(values, indices, indptr, i, w) + numbers[OFFSET], old, q[i])
+        if new != old:
+            beta[i] = new
+            numbers[TOTAL] += new - old
+            numbers[OFFSET] += shift * (new - old)
+            arrays_add(values, indices, indptr, i, new - old, w)
+    numbers[GAP] = np.inf  # not reckoned: its logarithms cost more than the steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sweep_box(
+    values, indices, indptr, p, epsilons, bends, lowers, uppers, q, inverse, shift, visit, beta, w, numbers, gone
+):
     offset = numbers[OFFSET]
     threshold, largest, gap, gain, moved = numbers[THRESHOLD], numbers[LARGEST], 0.0, 0.0, 0.0
     for k in range(len(visit)):
         i = np.int64(visit[k])
         old = beta[i]
-        f = row_dot(rows, i, w) + offset
-        if hasattr(dual, "cost"):
-            new = dual_step(dual, i, f, old, q[i])
-            gap = np.inf  # not reckoned: the logarithms cost more than the step
-        else:
-            slope, epsilon, bend, lower, upper = dual.p[i] - f, dual.epsilon[i], dual.d[i], dual.lower[i], dual.upper[i]
-            # clip(soft(slope + qβ, ε) / (q + d)), without branches that depend on the label
-            best = slope + q[i] * old
-            best = (max(best - epsilon, 0.0) + min(best + epsilon, 0.0)) * inverse[i]
-            new = min(max(best, lower), upper)
-            # the row's part of the gap: what its best β for this f, w held fixed, has more than its own
-            pull = max(slope - epsilon, 0.0) + min(slope + epsilon, 0.0)
-            end = upper if pull > 0.0 else (lower if pull < 0.0 else 0.0)
-            ideal = min(max(pull / bend, lower), upper) if bend > 0.0 else end
-            gap += slope * (ideal - old) - epsilon * (abs(ideal) - abs(old)) - 0.5 * bend * (ideal * ideal - old * old)
-            if new == old:
-                if old in (lower, upper, 0.0):
-                    # how far the slope is from calling the sample off its bound (or off zero, inside the tube)
-                    outward = slope - bend * old
-                    if old == 0.0 and epsilon > 0.0:
-                        slack = epsilon - abs(outward)
-                    elif old == upper:
-                        slack = outward - epsilon if upper > 0.0 else outward + epsilon
-                        if lower == upper:
-                            slack = np.inf
-                    else:
-                        slack = -outward - epsilon if lower < 0.0 else -outward + epsilon
-                    if slack > threshold:
-                        gone[i] = 1
-            else:
-                change = new - old
-                gain += (
-                    change * (slope - 0.5 * q[i] * change)
-                    - epsilon * (abs(new) - abs(old))
-                    - 0.5 * bend * (new * new - old * old)
-                )
-                largest = max(largest, abs(change) * (q[i] + bend))
-        if new != old:
+        slope = p[i] - arrays_dot(values, indices, indptr, i, w) - offset
+        epsilon, bend, lower, upper = epsilons[i], bends[i], lowers[i], uppers[i]
+        # clip(soft(slope + qβ, ε) / (q + d)), without branches that depend on the label
+        best = slope + q[i] * old
+        best = (max(best - epsilon, 0.0) + min(best + epsilon, 0.0)) * inverse[i]
+        new = min(max(best, lower), upper)
+        # the row's part of the gap: what its best β for this f, w held fixed, has more than its own
+        pull = max(slope - epsilon, 0.0) + min(slope + epsilon, 0.0)
+        end = upper if pull > 0.0 else (lower if pull < 0.0 else 0.0)
+        ideal = min(max(pull / bend, lower), upper) if bend > 0.0 else end
+        gap += slope * (ideal - old) - epsilon * (abs(ideal) - abs(old)) - 0.5 * bend * (ideal * ideal - old * old)
+        change = new - old
+        if change != 0.0:
+            gain += change * (slope - 0.5 * q[i] * change) - 0.5 * bend * (new * new - old * old)
+            gain -= epsilon * (abs(new) - abs(old))
+            largest = max(largest, abs(change) * (q[i] + bend))
             beta[i] = new
-            moved += new - old
-            offset += shift * (new - old)
-            row_add(rows, i, new - old, w)
+            moved += change
+            offset += shift * change
+            arrays_add(values, indices, indptr, i, change, w)
+        elif old in (lower, upper, 0.0) and _slack(old, slope - bend * old, epsilon, lower, upper) > threshold:
+            gone[i] = 1
     numbers[TOTAL] += moved
     numbers[OFFSET] = offset
     numbers[LARGEST] = largest
     numbers[GAP] += gap
     numbers[DUAL] += gain
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _slack(old, outward, epsilon, lower, upper):
+    """How far the slope is from calling a sample off its bound, or off zero inside a tube."""
+    if lower == upper:
+        return np.inf
+    if old == 0.0 and epsilon > 0.0:
+        return epsilon - abs(outward)
+    if old == upper:
+        return outward - epsilon if upper > 0.0 else outward + epsilon
+    return -outward - epsilon if lower < 0.0 else -outward + epsilon
