@@ -81,4 +81,4 @@ def test_whole_demo(tmp_path):
     family = {"subgradient", "sgd", "pegasos"}
     assert all(row["relative_gap"] <= 1e-6 for name, row in by_name.items() if name not in family)
     primal = [row["primal"] for name, row in by_name.items() if name not in family]
-    assert len(primal) == 7 and (max(primal) - min(primal)) / min(primal) <= 1e-6
+    assert len(primal) == 8 and (max(primal) - min(primal)) / min(primal) <= 1e-6

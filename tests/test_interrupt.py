@@ -78,7 +78,8 @@ CASES = {
 
 
 def test_every_solver_has_a_case():
-    assert {case[0].split()[0] for case in CASES.values()} == set(SOLVERS)
+    """But for the two that end by themselves, at rounding level, before a signal would reach them."""
+    assert {case[0].split()[0] for case in CASES.values()} == set(SOLVERS) - {"interior_point", "newton"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
@@ -118,7 +119,9 @@ def test_control_comes_back(case: str, capsys: pytest.CaptureFixture[str]):
 def test_the_best_bounds_so_far_are_carried(name: str):
     problem = next(
         problem
-        for problem in (CATALOGUE[entry].problem() for entry in ("hinge_none_C_mean", "hinge_free_C"))
+        for problem in (
+            CATALOGUE[entry].problem() for entry in ("hinge_none_C_mean", "hinge_free_C", "squared_hinge_free_lam_sum")
+        )
         if SOLVERS[name]().unsupported(problem) is None
     )
     checks = []

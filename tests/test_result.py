@@ -117,7 +117,7 @@ def test_support_vectors_are_those_with_weight():
 
 def test_a_result_is_frozen_and_its_repr_is_short():
     X, y = data()
-    result = gl.solve(gl.Problem(X, y))
+    result = gl.solve(gl.Problem(X, y), "smo")
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.b = 0.0
     text = repr(result)

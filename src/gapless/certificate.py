@@ -170,7 +170,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     scale, value = _best_scale(problem, beta, square)
     if scale != 1.0:
         beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
-        f, square, shift_b = scale * f, scale**2 * square, scale * shift_b
+        f, square, shift_b = scale * f, scale * scale * square, scale * shift_b
     if error is not None and error.any():
         _decide(problem, beta, f, scale * error, shift_b)
     dual = DualPoint(value, beta, box_violation, sum_violation, _kkt_violation(problem, beta, f + shift_b))
@@ -293,7 +293,7 @@ def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     scale = min(linear / curvature, largest)
     if abs(scale - 1.0) < 1e-9:  # the gain is of second order, and variables at their bound stay there exactly
         scale = 1.0
-    return scale, scale * linear - 0.5 * scale**2 * curvature
+    return scale, scale * linear - 0.5 * scale * scale * curvature
 
 
 def _kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:

@@ -145,14 +145,15 @@ class _Run:
         status = self.check(
             state, first, known=None if first.beta is None or first.w is not None or first.beta.any() else self.best
         )
-        state.target, state.gap_target = self.kkt_tol, self.tol
+        state.target, state.gap_target, state.kkt_target = min(self.tol, self.kkt_tol), self.tol, self.kkt_tol
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
-            state.target, state.gap_target = min(self.tol, self.kkt_tol), math.inf  # no bound comes from its dual
+            state.gap_target, state.kkt_target = math.inf, state.target  # no bound comes from its dual
         while status is None:
             work, iterations = self.next_check(state)
             if state.ready:
                 state.target *= 0.3
                 state.gap_target *= 0.3
+                state.kkt_target *= 0.3
                 state.ready = False
             while (
                 status is None

@@ -60,7 +60,10 @@ def test_the_interval_shrinks_with_the_gap():
     for tol in (1e-2, 1e-5, 1e-8):
         low, high = gl.LinearSVC(tol=tol, max_iter=10_000).fit(X, y).decision_interval(X)
         widths.append((high - low).max())
-    assert widths[0] > 10 * widths[1] > 100 * widths[2]
+    assert (
+        widths[0] > 10 * widths[1] and widths[1] >= widths[2]
+    )  # the solver may end at rounding level before it is asked to
+    assert widths[2] < 1e-3 * widths[0]
 
 
 def test_sparse_samples_have_the_same_interval():

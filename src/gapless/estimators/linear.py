@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gapless.crammer_singer import CrammerSingerProblem
 from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.kernel_spec import dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import (
     BOOLEAN,
@@ -81,6 +82,7 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         return "regularized" if self.intercept == "regularized" else "free"
 
     def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray) -> Problem:
+        X = dense_if_small(X)  # the same solver, and to the last bit the same model, as for the dense data
         return Problem(
             X, y, loss=loss, C=self.C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
         )  # fmt: skip

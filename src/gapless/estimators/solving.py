@@ -21,7 +21,8 @@ from gapless.estimators.watch import Watch
 from gapless.interval import Reach
 from gapless.problem import Problem
 from gapless.result import Result, Status
-from gapless.solve import solve
+from gapless.solve import own_solver, solve
+from gapless.solvers import SMO, Solver
 from gapless.store import StoringMixin, register
 from gapless.trace import Trace
 
@@ -125,7 +126,14 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
         """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""
-        return solve(problem, self.solver, **options)
+        return solve(problem, self._solver_of(problem), **options)
+
+    def _solver_of(self, problem: Problem) -> str | Solver:
+        """The solver that was named; ``smo`` by any name keeps at most ``cache_size`` MB of kernel entries."""
+        room = getattr(self, "cache_size", None) if own_solver(problem) is None else None
+        if room is not None and (self.solver == "smo" or (self.solver == "auto" and not problem.is_linear)):
+            return SMO(cache_mb=float(room))
+        return self.solver
 
     @property
     def _gap_tol(self) -> float:

@@ -112,7 +112,10 @@ class Panels:
         values, weights = np.split(out, 2, axis=1)
         unit = float(np.finfo(self.dtype).eps) / 2
         vanished = 2.0 * float(np.finfo(np.float32).tiny) * np.abs(coefficients).sum(axis=0)  # exponents that underflow
-        return values, 1.01 * unit * ((terms + 4) * others + 140.0)[:, None] * weights + vanished
+        share = unit * (terms + 4) * others
+        worst = share * float(own.max(initial=1.0))
+        share *= np.expm1(np.minimum(worst, 500.0)) / worst  # e to the power of an error, not the error itself
+        return values, 1.01 * (share + 140.0 * unit)[:, None] * weights + vanished
 
     def square(self, chosen: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """k of the chosen samples among themselves, in full; not to be written to, as it may be a given matrix."""

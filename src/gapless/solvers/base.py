@@ -38,9 +38,10 @@ class State:
     limit: float = np.inf  # iterations not to go beyond; set by the loop before each step
     quantum: float = QUANTUM  # entries to touch at most, likewise
     done: bool = False
-    # A solver that knows its own KKT violation and gap says that it is ready for a check where they fall to these.
-    target: float = np.inf
+    # A solver that knows its own gap, or its KKT violation, says that it is ready for a check where they fall to these; ``target`` is the lesser.
+    target: float = 0.0
     gap_target: float = 0.0
+    kkt_target: float = np.inf
     ready: bool = False
     judges: bool = False  # it says by ``ready`` when a check pays, so that few others are needed
     holds: bool = False  # whether its point is not worth a check before it is ready

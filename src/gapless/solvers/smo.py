@@ -83,8 +83,8 @@ class SmoState(State):
 class SMO(Solver):
     """Two-variable decomposition of the dual, in blocks.
 
-    ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept, None: an eighth of the memory
-    that is free, at most 512 MB.
+    ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept, which is the size of an
+    active set: 64 MB hold the largest there is, 4,096 samples in float32.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
@@ -195,7 +195,7 @@ class SMO(Solver):
         state.done = state.stuck > 3
 
     def _is_ready(self, problem: Problem, state: SmoState, samples: _Samples, worst: float) -> bool:
-        if worst > state.target:
+        if worst > state.kkt_target:
             return False
         if problem.is_hard:
             return worst <= state.gap_target
