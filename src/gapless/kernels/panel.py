@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gapless.kernels.base import Kernel
-from gapless.kernels.nodes import TALL, Lookup, Room, plan
+from gapless.kernels.nodes import TALL, WIDE, Lookup, Room, plan
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.threads import core_count, share
 
@@ -126,23 +126,26 @@ class Panels:
             return given
         out = np.empty((m, m), dtype=self.dtype) if out is None else out
         blocks = self._node.left(right, np.arange(m))
-        tall = min(TALL // 2, -(-m // core_count()))
+        tall = min(TALL // 2, -(-m // (WIDE * core_count())) * WIDE)  # whole blocks, so that the lower half mirrors the upper
         starts = range(0, m, tall)
         parts = _parts(m * m, len(starts))
 
         def work(k: int, stopped: Any) -> None:
             room = Room(self.dtype)
             for begin in starts[k::parts]:
-                end = min(begin + tall, m)
-                at = 0
+                end, at = min(begin + tall, m), 0
                 for block, width in blocks:
                     if stopped():
                         return
-                    out[begin:end, at : at + width] = self._node.tile(right, begin, end, block, width, room)
+                    if at >= begin:
+                        tile = self._node.tile(right, begin, end, block, width, room)
+                        out[begin:end, at : at + width] = tile
+                        if at >= end:
+                            out[at : at + width, begin:end] = tile.T
                     at += width
 
         share(work, parts)
-        self.entries += float(m) * m
+        self.entries += 0.5 * float(m) * m
         return out
 
     def _accumulate(

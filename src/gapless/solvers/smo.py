@@ -30,7 +30,7 @@ from gapless.solvers.blocks import ends, solve_active, violation, working_set
 PAIRS = ("second_order", "maximal_violation")
 _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
-_ACTIVE = 4096  # variables of an active set
+_ACTIVE, _LEAST_ACTIVE = 4096, 1024  # variables of an active set: few where there are few support vectors
 _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
 _PATIENCE = 50  # fresh starts after which a move no longer counts as progress
 _MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
@@ -158,7 +158,8 @@ class SMO(Solver):
             steps = whole_steps(state, 4 * min(n, _BLOCK))
         else:
             free = (samples.dual.lower < beta) & (beta < samples.dual.upper)
-            chosen, _ = working_set(up, down, free, samples.groups, n_groups, coupled, self._active(state))
+            size = min(self._active(state), max(_LEAST_ACTIVE, _BLOCK + 3 * int(np.count_nonzero(beta)) // 2))
+            chosen, _ = working_set(up, down, free, samples.groups, n_groups, coupled, size)
             steps = int(max(1, min(_MOST_STEPS, np.ceil(state.limit - state.iterations))))
             worst = violation(up[chosen], down[chosen], samples.groups[chosen], n_groups, coupled)
         K = self._square(problem, state, chosen, whole)
