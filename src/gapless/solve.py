@@ -31,6 +31,9 @@ _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
 _JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
 
+# Entries of a certificate that an interruption still waits for: some tenths of a second.
+_MOMENT = 1e8
+
 
 @singledispatch
 def own_solver(problem: Problem) -> Solver | None:
@@ -105,6 +108,7 @@ def solve(
         return run.go(point, float(chosen.max_iter if max_iter is None else max_iter), random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+        run.catch_up()
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
 
 
@@ -130,6 +134,7 @@ class _Run:
         self.trace = Trace(unit=solver.unit)
         self.began = time.perf_counter()
         self.iterations = 0.0
+        self.state: Any = None
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
@@ -140,7 +145,7 @@ class _Run:
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         if start is not None:
             self.keep(start)
-        state = self.solver.init(self.problem, start, np.random.default_rng(seed))
+        state = self.state = self.solver.init(self.problem, start, np.random.default_rng(seed))
         first = start or self.solver.point(self.problem, state)
         status = self.check(
             state, first, known=None if first.beta is None or first.w is not None or first.beta.any() else self.best
@@ -168,6 +173,15 @@ class _Run:
                 status = self.bound_reached(state, limit)
             status = self.check(state, self.solver.point(self.problem, state), status) or status
         return self.result(status)
+
+    def catch_up(self) -> None:
+        """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""
+        if self.state is None:
+            return
+        point = self.solver.point(self.problem, self.state)
+        columns = 3 if self.problem.is_linear or point.beta is None else int(np.count_nonzero(point.beta))
+        if self.problem.n_samples * columns <= _MOMENT:
+            self.keep(point)
 
     def bound_reached(self, state: Any, limit: float) -> Status | None:
         if state.done:

@@ -126,7 +126,8 @@ class Panels:
             return given
         out = np.empty((m, m), dtype=self.dtype) if out is None else out
         blocks = self._node.left(right, np.arange(m))
-        tall = min(TALL // 2, -(-m // (WIDE * core_count())) * WIDE)  # whole blocks, so that the lower half mirrors the upper
+        # Whole blocks, so that the lower half mirrors the upper.
+        tall = min(TALL // 2, -(-m // (WIDE * core_count())) * WIDE)
         starts = range(0, m, tall)
         parts = _parts(m * m, len(starts))
 
