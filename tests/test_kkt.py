@@ -51,7 +51,7 @@ def test_complementarities_and_stationarity_add_up_to_the_gap(loss, intercept, k
 @every_intercept
 @pytest.mark.parametrize("kernel", [None, kernels.RBF(0.3)], ids=repr)
 def test_the_five_residuals_vanish_at_the_optimum(loss, intercept, kernel):
-    result = gl.solve(make(loss, kernel, intercept), "smo", tol=1e-10)
+    result = gl.solve(make(loss, kernel, intercept), "smo", tol=1e-13)
     report = result.kkt()
     for name in RESIDUALS:
         assert 0.0 <= getattr(report, name) <= 1e-6, name

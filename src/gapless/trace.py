@@ -66,6 +66,6 @@ class Trace:
         primal, dual = self.best_primal, self.best_dual
         finite = np.isfinite(primal) & np.isfinite(dual)
         safe = np.where(finite, primal, 1.0)
-        return np.where(
-            finite, (safe - np.where(finite, dual, 0.0)) / np.maximum(np.abs(safe), np.finfo(float).tiny), np.inf
-        )
+        with np.errstate(over="ignore"):  # a primal value of zero
+            gap = (safe - np.where(finite, dual, 0.0)) / np.maximum(np.abs(safe), np.finfo(float).tiny)
+        return np.where(finite, gap, np.inf)
