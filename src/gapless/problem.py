@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gapless.data import Rows, check_labels, check_matrix, check_targets, check_weights
+from gapless.data.distinct import distinct_samples
 from gapless.data.products import matvec, rmatvec
 from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
 from gapless.errors import InvalidInputError
@@ -221,34 +222,52 @@ class Problem:
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
         """Σⱼ βⱼ k(xᵢ, xⱼ) for each row of X (the training samples if None), never more than a block of K at a time."""
-        X = self.X if X is None else X
         support = np.flatnonzero(beta)
-        if len(support) and self.kernel is None:
-            return matvec(X, self.weights(beta))
-        out = np.zeros(X.shape[0])
-        if len(support) and self.kernel is not None:
+        rows = self.n_samples if X is None else X.shape[0]
+        if not len(support):
+            return np.zeros(rows)
+        if self.kernel is None:
+            return matvec(self.X if X is None else X, self.weights(beta))
+        if len(support) * rows < _MANY:
             vectors = Panels(self.kernel, self.X[support], np.float64)
-            out = vectors.apply(X, beta[support])
-        return out
+            return vectors.apply(self.X if X is None else X, beta[support])
+        first, which = self.distinct
+        beta = np.bincount(which, weights=beta, minlength=len(first))
+        support = np.flatnonzero(beta)
+        if not len(support):  # equal samples cancel
+            return np.zeros(rows)
+        vectors = Panels(self.kernel, self.X[first[support]], np.float64)
+        if X is not None:
+            return vectors.apply(X, beta[support])
+        return vectors.apply(self.X if len(first) == rows else self.X[first], beta[support])[which]
 
     def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(f, error): ``expand`` of the training samples, exact where βᵢ ≠ 0, elsewhere in float32 with a proven bound on its error.
 
         The bound is zero throughout where there is little to save, or none is known.
         """
-        support = np.flatnonzero(beta)
-        error = np.zeros(self.n_samples)
-        others = np.flatnonzero(beta == 0)
-        if self.kernel is None or len(support) * len(others) < _MANY:
-            return self.expand(beta), error
-        fast = Panels(self.kernel, self.X[support])
+        n, support = self.n_samples, np.flatnonzero(beta)
+        if self.kernel is None or len(support) * (n - len(support)) < _MANY:
+            return self.expand(beta), np.zeros(n)
+        first, which = self.distinct
+        merged = np.bincount(which, weights=beta, minlength=len(first))
+        support, others = np.flatnonzero(merged), np.flatnonzero(merged == 0)
+        if not len(support):
+            return self.expand(beta), np.zeros(n)
+        fast = Panels(self.kernel, self.X[first[support]])
         if not fast.has_bounds:
-            return self.expand(beta), error
-        f = np.empty(self.n_samples)
-        f[support] = Panels(self.kernel, self.X[support], np.float64).own(beta[support])
-        values, bounds = fast.apply_bounded(self.X[others], beta[support, None])
+            return self.expand(beta), np.zeros(n)
+        f, error = np.empty(len(first)), np.zeros(len(first))
+        f[support] = Panels(self.kernel, self.X[first[support]], np.float64).own(merged[support])
+        values, bounds = fast.apply_bounded(self.X[first[others]], merged[support, None])
         f[others], error[others] = values[:, 0], bounds[:, 0]
-        return f, error
+        return f[which], error[which]
+
+    @cached_property
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """(first, which): the first of each kind of equal rows, and for each sample the place of its kind."""
+        n = self.n_samples
+        return distinct_samples(self.rows, np.zeros(n), np.zeros(n, dtype=np.int64))
 
     def expand_weights(self, w: np.ndarray) -> np.ndarray:
         """⟨w, xᵢ⟩ of a linear problem."""

@@ -37,7 +37,7 @@ def test_tiles_hold_what_the_block_holds(name, storage, dtype, tolerance):
     scale = np.abs(K).max() * np.abs(COEFFICIENTS).sum()
     panels = Panels(kernel, data, dtype)
     f = np.zeros(len(X))
-    panels.expand(LEFT, COEFFICIENTS, f, 100, 2200)
+    panels.expand(LEFT, COEFFICIENTS, f, slice(100, 2200))
     np.testing.assert_allclose(f[100:2200], K[100:2200] @ COEFFICIENTS, atol=tolerance * scale)
     assert not f[:100].any() and not f[2200:].any()
     np.testing.assert_allclose(panels.square(LEFT), K[LEFT], atol=20 * tolerance * np.abs(K).max())
@@ -68,7 +68,7 @@ def test_the_number_of_threads_changes_no_bit(data, monkeypatch):
         monkeypatch.setattr(panel, "core_count", lambda cores=cores: cores)
         panels = Panels(KERNELS["rbf"], data)
         f = np.zeros(len(X))
-        panels.expand(LEFT, COEFFICIENTS, f)
+        panels.expand(LEFT, COEFFICIENTS, f, slice(None))
         results.append((f, panels.own(np.ones(len(X)))))
     for one, other in zip(results[0], results[2], strict=True):
         np.testing.assert_array_equal(one, other)
@@ -121,4 +121,4 @@ def test_an_error_in_one_thread_reaches_the_caller(monkeypatch):
 
     monkeypatch.setattr(panel, "core_count", lambda: 2)
     with pytest.raises(FloatingPointError, match="no such entry"):
-        Panels(Broken(), X).expand(LEFT, COEFFICIENTS, np.zeros(len(X)))
+        Panels(Broken(), X).expand(LEFT, COEFFICIENTS, np.zeros(len(X)), slice(None))

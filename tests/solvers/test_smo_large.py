@@ -113,4 +113,4 @@ def test_the_same_seed_gives_the_same_model():
     problem = gl.Problem(X, y, C=1.0, kernel=RBF(1.0))
     one, other = (gl.solve(problem, "smo", tol=1e-2).beta for _ in range(2))
     np.testing.assert_array_equal(one, other)
-    assert smo._ACTIVE < 9000
+    assert smo._MOST < 9000

@@ -54,8 +54,6 @@ class Node(ABC):
         self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
     ) -> np.ndarray: ...
 
-    def error(self, operand: Any) -> float:
-        return 4 * float(np.finfo(np.float32).eps)
 
     def rounding(self, operand: Any) -> Any:
         """(‖a‖ ≥ 1 of each row, number of terms) where the error of an entry is a share of it; else None."""
@@ -104,10 +102,6 @@ class _DenseDot(Node):
             return None
         return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), operand.shape[1]
 
-    def error(self, operand: np.ndarray) -> float:
-        if not isinstance(self._kernel, RBF):
-            return super().error(operand) * max(1.0, float(np.abs(operand).max(initial=0.0)) ** 2 * operand.shape[1])
-        return super().error(operand) * (1.0 - 2.0 * float(operand[:, -1].mean(dtype=np.float64)))
 
 
 class _SparseDot(Node):
@@ -116,6 +110,7 @@ class _SparseDot(Node):
     def __init__(self, kernel: Kernel, X: Matrix, dtype: np.dtype) -> None:
         self._kernel, self._dtype = kernel, dtype
         self._wide = WIDE if X.shape[1] <= _MANY_FEATURES else _NARROW
+        self._scale = dtype.type(2.0 * kernel.gamma if isinstance(kernel, RBF) else 1.0)
 
     def prepare(self, X: Matrix) -> Any:
         X = sp.csr_array(X)
@@ -132,33 +127,30 @@ class _SparseDot(Node):
 
     def left(self, operand: Any, chosen: np.ndarray) -> Any:
         X, norms = operand
-        return _Columns(
-            X[chosen], norms[chosen], 2.0 * self._kernel.gamma if isinstance(self._kernel, RBF) else 1.0, self._wide
-        )
+        return _Columns(X[chosen], norms[chosen], self._wide)
 
     def tile(self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
         tile = room.tile(end - begin, width, depth)
         X, norms = right
         dense, others = block
-        sparse_products(X.data, X.indices, X.indptr, begin, norms, dense, others, tile)
+        sparse_products(X.data, X.indices, X.indptr, begin, norms, self._scale, dense, others, tile)
         return _profile(self._kernel, tile)
 
     def rounding(self, operand: Any) -> Any:
         X, norms = operand
         if not isinstance(self._kernel, RBF):
             return None
-        return (1.0 + np.sqrt(-norms.astype(np.float64))) ** 2, int(np.diff(X.indptr).max(initial=0)) + 2
+        # Products of small whole numbers and their sums are exact.
+        exact = (X.data == np.rint(X.data)).all() and (X.multiply(X)).sum(axis=1).max(initial=0.0) < 2**23
+        return 1.0 - norms.astype(np.float64), 3 if exact else int(np.diff(X.indptr).max(initial=0)) + 3
 
-    def error(self, operand: Any) -> float:
-        _X, norms = operand
-        return super().error(operand) * (1.0 + 2.0 * float(np.abs(norms).mean(dtype=np.float64)))
 
 
 class _Columns:
     """Blocks of sparse rows as dense columns, made when they are needed; kept where they are small."""
 
-    def __init__(self, rows: Any, norms: np.ndarray, scale: float, wide: int) -> None:
-        self._rows, self._norms, self._scale, self._wide = rows, norms, scale, wide
+    def __init__(self, rows: Any, norms: np.ndarray, wide: int) -> None:
+        self._rows, self._norms, self._wide = rows, norms, wide
         self._kept = [self._make(at) for at in self._starts] if rows.shape[1] <= _MANY_FEATURES else None
 
     @property
@@ -168,7 +160,6 @@ class _Columns:
     def _make(self, at: int) -> Any:
         part = self._rows[at : at + self._wide]
         dense = np.ascontiguousarray(part.toarray().T)
-        dense *= dense.dtype.type(self._scale)
         return (dense, self._norms[at : at + self._wide]), part.shape[0]
 
     def __iter__(self) -> Any:
@@ -298,10 +289,6 @@ class _Scaled(Node):
             return tile
         return natural_power(tile, self._kernel.exponent)
 
-    def error(self, operand: Any) -> float:
-        return self._node.error(operand) * (
-            self._kernel.scale if isinstance(self._kernel, Scaled) else self._kernel.exponent
-        )
 
 
 class _Pair(Node):
@@ -324,8 +311,6 @@ class _Pair(Node):
         two = self._second.tile(right[1], begin, end, block[1], width, room, depth + 1)
         return np.multiply(one, two, out=one) if self._product else np.add(one, two, out=one)
 
-    def error(self, operand: Any) -> float:
-        return self._first.error(operand[0]) + self._second.error(operand[1])
 
 
 class _Zipped:

@@ -7,6 +7,7 @@ partition into tiles does not depend on the number of threads, and neither does 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from gapless.kernels.base import Kernel
 from gapless.kernels.nodes import TALL, WIDE, Lookup, Room, plan
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.threads import core_count, share
+from gapless.kernels.tiles import fold, put
 
 _SHARED = 2**18  # entries from which on threads share the work
+_SOME = 128  # samples whose entries tell the error
 _LANES = 4  # sums of its own for threads to work on
 
 
@@ -30,7 +33,7 @@ class Panels:
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     >>> f = np.zeros(3)
-    >>> panels.expand(np.array([0, 1]), np.array([1.0, -1.0]), f)
+    >>> panels.expand(np.array([0, 1]), np.array([1.0, -1.0]), f, slice(None))
     >>> f.round(4)
     array([ 0.6321, -0.6321, -0.0182])
     """
@@ -38,22 +41,34 @@ class Panels:
     def __init__(self, kernel: Kernel, X: Matrix, dtype: Any = np.float32) -> None:
         self.dtype = np.dtype(dtype)
         self.n = X.shape[0]
+        self._kernel, self._X = kernel, X
         self._node = plan(kernel, X, self.dtype)
         self._right = self._node.prepare(X)
         self.entries = 0.0  # how many were computed
 
-    @property
+    @cached_property
     def error(self) -> float:
-        """About how far an entry may be from the kernel's, for the choice of precision; the proof does not use it."""
-        return self._node.error(self._right)
+        """How far an entry is from the kernel's in the mean (of squares), as some of them show; for the choice of precision, no proof."""
+        if self.dtype == np.float64:
+            return 0.0
+        some = np.linspace(0, self.n - 1, min(self.n, _SOME)).astype(np.int64)
+        exact = Panels(self._kernel, self._X[some], np.float64)
+        difference = self.square(some) - exact.square(np.arange(len(some)))
+        return float(np.sqrt(np.mean(difference**2)))
 
-    def expand(
-        self, left: np.ndarray, coefficients: np.ndarray, out: np.ndarray, begin: int = 0, end: int | None = None
-    ) -> None:
-        """Add Σ over ``left`` of k(xⱼ, x) · coefficient to out[j], for begin ≤ j < end."""
-        end = self.n if end is None else end
-        self._accumulate(self._right, begin, end, self._node.left(self._right, left), coefficients, out)
-        self.entries += float(len(left)) * (end - begin)
+    def expand(self, left: np.ndarray, coefficients: np.ndarray, out: np.ndarray, to: np.ndarray | slice) -> None:
+        """Add Σ over ``left`` of k(xⱼ, x) · coefficient to out[j], for each j of ``to``: a slice, or places in order."""
+        if isinstance(to, slice):
+            begin, end, _ = to.indices(self.n)
+            self._accumulate(self._right, begin, end, self._node.left(self._right, left), coefficients, out)
+            self.entries += float(len(left)) * (end - begin)
+            return
+        sums = np.zeros(len(to))
+        self._accumulate(
+            self._node.take(self._right, to), 0, len(to), self._node.left(self._right, left), coefficients, sums
+        )
+        out[to] += sums
+        self.entries += float(len(left)) * len(to)
 
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
@@ -101,60 +116,74 @@ class Panels:
         """``apply``, and how far at most each value is from the exact one.
 
         The exponent of k(z, x) is a sum of m terms in the tiles' precision u, off by at most (m + 4) u ‖a‖‖b‖, with a and b the rows whose product it
-        is; so k is off by that share of itself, and a sum of 128 entries by another 140 u Σ |c| k.
+        is; so k is off by that share of itself, and by 3 u for the exponential. One model's sum is float64; of several, a sum of 128 entries is off
+        by another 137 u Σ |c| k.
         """
         right = self._node.prepare(Z)
         own, terms = self._node.rounding(self._right)
-        others, _ = self._node.rounding(right)
+        others, most = self._node.rounding(right)
+        terms = max(terms, most)
         both = np.concatenate([coefficients, np.abs(coefficients) * own[:, None]], axis=1)
+        single = both.shape[1] == 2
         out = np.zeros((Z.shape[0], both.shape[1]))
-        self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), both, out)
+        blocks = self._node.left(self._right, np.arange(self.n))
+        self._accumulate(right, 0, Z.shape[0], blocks, both, out, exact=single)
         values, weights = np.split(out, 2, axis=1)
         unit = float(np.finfo(self.dtype).eps) / 2
         vanished = 2.0 * float(np.finfo(np.float32).tiny) * np.abs(coefficients).sum(axis=0)  # exponents that underflow
         share = unit * (terms + 4) * others
         worst = share * float(own.max(initial=1.0))
         share *= np.expm1(np.minimum(worst, 500.0)) / worst  # e to the power of an error, not the error itself
-        return values, 1.01 * (share + 140.0 * unit)[:, None] * weights + vanished
+        return values, 1.01 * (share + (3.0 if single else 140.0) * unit)[:, None] * weights + vanished
 
-    def square(self, chosen: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    def square(self, chosen: np.ndarray) -> np.ndarray:
         """k of the chosen samples among themselves, in full; not to be written to, as it may be a given matrix."""
-        m = len(chosen)
-        right = self._node.take(self._right, chosen)
-        given = self._node.whole(right) if isinstance(self._node, Lookup) else None
+        given = self._node.whole(self._node.take(self._right, chosen)) if isinstance(self._node, Lookup) else None
         if given is not None:
             return given
-        out = np.empty((m, m), dtype=self.dtype) if out is None else out
-        blocks = self._node.left(right, np.arange(m))
-        # Whole blocks, so that the lower half mirrors the upper.
+        out = np.empty((len(chosen), len(chosen)), dtype=self.dtype)
+        self.extend(chosen, 0, out)
+        return out
+
+    def extend(self, chosen: np.ndarray, known: int, out: np.ndarray, shift: float = 0.0) -> None:
+        """Fill out[:m, :m] with k + shift of the m chosen samples among themselves, of which the first ``known`` have theirs already."""
+        m = len(chosen)
+        right = self._node.take(self._right, chosen)
+        blocks = self._node.left(right, np.arange(known, m))
+        # Whole blocks, so that one half of what is new mirrors the other.
         tall = min(TALL // 2, -(-m // (WIDE * core_count())) * WIDE)
-        starts = range(0, m, tall)
-        parts = _parts(m * m, len(starts))
+        starts = [*range(0, known, tall), *range(known, m, tall)]
+        parts = _parts((m - known) * m, len(starts))
+        offset = self.dtype.type(shift)
 
         def work(k: int, stopped: Any) -> None:
             room = Room(self.dtype)
             for begin in starts[k::parts]:
-                end, at = min(begin + tall, m), 0
+                end, at = min(begin + tall, known if begin < known else m), known
                 for block, width in blocks:
                     if stopped():
                         return
                     if at >= begin:
-                        tile = self._node.tile(right, begin, end, block, width, room)
-                        out[begin:end, at : at + width] = tile
-                        if at >= end:
-                            out[at : at + width, begin:end] = tile.T
+                        put(self._node.tile(right, begin, end, block, width, room), offset, out, begin, at, at >= end)
                     at += width
 
         share(work, parts)
-        self.entries += 0.5 * float(m) * m
-        return out
+        self.entries += float(m - known) * 0.5 * (m + known)
 
     def _accumulate(
-        self, right: Any, begin: int, end: int, blocks: Any, coefficients: np.ndarray, out: np.ndarray
+        self,
+        right: Any,
+        begin: int,
+        end: int,
+        blocks: Any,
+        coefficients: np.ndarray,
+        out: np.ndarray,
+        exact: bool = False,
     ) -> None:
+        """Add tiles times coefficients to out; ``exact``: two columns, summed in float64."""
         starts = range(begin, end, TALL)
         parts = _parts((end - begin) * len(coefficients), len(starts))
-        weights = coefficients.astype(self.dtype)
+        weights = np.ascontiguousarray(coefficients.T) if exact else coefficients.astype(self.dtype)
 
         def work(k: int, stopped: Any) -> None:
             room = Room(self.dtype)
@@ -165,7 +194,10 @@ class Panels:
                     if stopped():
                         return
                     tile = self._node.tile(right, start, stop, block, width, room)
-                    out[start:stop] += tile @ weights[at : at + width]
+                    if exact:
+                        fold(tile, weights[0, at : at + width], weights[1, at : at + width], out[start:stop])
+                    else:
+                        out[start:stop] += tile @ weights[at : at + width]
                     at += width
 
         share(work, parts)

@@ -68,14 +68,13 @@ def exp64(tile):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def sparse_products(data, indices, indptr, begin, own, dense, other, out):
-    """out[j, h] = own[begin + j] + other[h] + ⟨row begin + j of a CSR matrix, column h of ``dense``⟩."""
+def sparse_products(data, indices, indptr, begin, own, scale, dense, other, out):
+    """out[j, h] = own[begin + j] + other[h] + scale ⟨row begin + j of a CSR matrix, column h of ``dense``⟩."""
     width = dense.shape[1]
     for j in range(out.shape[0]):
         row = out[j]
-        base = own[begin + j]
         for h in range(width):
-            row[h] = base + other[h]
+            row[h] = 0
         k, end = indptr[begin + j], indptr[begin + j + 1]
         while k + 4 <= end:
             a, b, c, d = data[k], data[k + 1], data[k + 2], data[k + 3]
@@ -88,6 +87,23 @@ def sparse_products(data, indices, indptr, begin, own, dense, other, out):
             for h in range(width):
                 row[h] += a * p[h]
             k += 1
+        base = own[begin + j]
+        for h in range(width):
+            row[h] = scale * row[h] + (base + other[h])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def fold(tile, first, second, out):
+    """Add Σ over h of tile[j, h] · (first[h], second[h]) to out[j], in float64."""
+    for j in range(tile.shape[0]):
+        row = tile[j]
+        a, b = 0.0, 0.0
+        for h in range(tile.shape[1]):
+            value = np.float64(row[h])
+            a += value * first[h]
+            b += value * second[h]
+        out[j, 0] += a
+        out[j, 1] += b
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -103,3 +119,19 @@ def absolute_differences(rows, begin, dense, out):
             value, other = x[k], dense[k]
             for h in range(width):
                 row[h] -= abs(value - other[h])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put(tile, shift, K, top, left, mirror):
+    """K[top + j, left + h] = tile[j, h] + shift, and its mirror image where asked for."""
+    tall, wide = tile.shape
+    for j in range(tall):
+        source, row = tile[j], K[top + j, left : left + wide]
+        for h in range(wide):
+            row[h] = source[h] + shift
+    if mirror:
+        for first in range(0, wide, 16):  # as many columns as a line of the cache holds
+            for h in range(first, min(first + 16, wide)):
+                row = K[left + h, top : top + tall]
+                for j in range(tall):
+                    row[j] = tile[j, h] + shift

@@ -14,7 +14,6 @@ from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step
 
 _BIG = 1e300  # stands for "can't move"; finite, so that the loops may assume finite numbers
 _NOISE = 8 * np.finfo(float).eps  # a violation below this multiple of the rounding of f is nothing
-_SAMPLED = 512
 _FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
@@ -127,34 +126,22 @@ def working_set(up, down, keep, groups, n_groups, coupled, size):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _largest(score, floor, most, taken, chosen, count):
-    """Append the largest and, nearly, the ``most`` largest scores from ``floor`` on that are not taken yet; returns the new count."""
-    n = len(score)
-    best = 0
-    for k in range(n):
-        if taken[k] or not score[k] >= floor:
-            score[k] = -np.inf
-        if score[k] > score[best]:
-            best = k
-    if most <= 0 or score[best] == -np.inf:
+    """Append the ``most`` largest scores from ``floor`` on that are not taken yet; returns the new count."""
+    open_ = np.empty(len(score), dtype=np.int64)
+    n = 0
+    for k in range(len(score)):
+        if not taken[k] and score[k] >= floor:
+            open_[n] = k
+            n += 1
+    if most <= 0 or n == 0:
         return count
-    taken[best] = True
-    chosen[count] = best
-    count, most = count + 1, most - 1
-    # The threshold is that of some of the scores, evenly spread, where they are many: near enough.
-    stride = max(1, n // _SAMPLED)
-    sample = np.sort(score[::stride])
-    rank = len(sample) - 1 - most // stride
-    threshold = sample[rank] if rank >= 0 and (stride > 1 or most < n) else -np.inf
+    values = score[open_[:n]]
+    threshold = np.partition(values, n - most)[n - most] if most < n else -np.inf
     for strict in (True, False):
-        for k in range(n):
-            if (
-                most > 0
-                and not taken[k]
-                and score[k] > -np.inf
-                and (score[k] > threshold if strict else score[k] == threshold)
-            ):
-                taken[k] = True
-                chosen[count] = k
+        for h in range(n):
+            if most > 0 and (values[h] > threshold if strict else values[h] == threshold):
+                taken[open_[h]] = True
+                chosen[count] = open_[h]
                 count += 1
                 most -= 1
     return count
@@ -162,7 +149,7 @@ def _largest(score, floor, most, taken, chosen, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, size, target, share, max_steps, beta, f):
-    """Maximise the dual of the samples of K, by blocks of at most ``size``, until nothing violates by more than ``target``; writes beta and f.
+    """Maximise the dual of the first samples of K, by blocks of at most ``size``, until nothing violates by more than ``target``; writes beta and f.
 
     Each block stops at ``share`` of the violation it began with. Returns the steps taken.
     """
@@ -179,7 +166,7 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
             return steps
         if steps >= max_steps:
             return steps
-        if m <= size and n_groups == 1:
+        if m <= size and n_groups == 1 and len(K) == m:
             chosen = np.arange(m)
             starts = np.array([0, m])
             block = K
@@ -214,7 +201,7 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
                 if moved % 32 == 0:
                     _fold(f, total)
         if len(chosen) == m and n_groups == 1:
-            f[:] = values
+            f[chosen] = values
         else:
             _fold(f, total)
         if taken == 0 or moved == 0:
@@ -398,3 +385,69 @@ def _singles(dual, diagonal, K, target, max_steps, beta, f):
         for k in range(q):
             f[k] += change * row[k]
     return max_steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def outlying(up, down, groups, offsets):
+    """How far each variable violates the optimality conditions for given offsets; negative: how far it is from that. Both ends come first."""
+    out = np.empty(len(up))
+    for k in range(len(up)):
+        b = offsets[groups[k]]
+        out[k] = max(up[k] - b, b - down[k])
+    for g in range(len(offsets)):
+        top, bottom = -1, -1
+        for k in range(len(up)):
+            if groups[k] == g:
+                top = k if top < 0 or up[k] > up[top] else top
+                bottom = k if bottom < 0 or down[k] < down[bottom] else bottom
+        if top >= 0:
+            out[top] = out[bottom] = np.inf
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def entrants(up, down, groups, offsets, coupled, share, inside, most):
+    """The worst violators that are not inside, in order of place: of each group and each end those that violate by ``share`` of its worst.
+
+    An end is measured from the group's offset, or from the middle between both ends where that is nearer to the other end, so that no end is empty.
+    """
+    taken = inside.copy()
+    chosen = np.empty(min(most, len(up)), dtype=np.int64)
+    count = 0
+    for g in range(len(offsets)):
+        mine = groups == g
+        room = (len(chosen) - count) // (len(offsets) - g)
+        top, bottom = np.where(mine, up, -_BIG).max(), np.where(mine, down, _BIG).min()
+        middle = 0.5 * (top + bottom) if coupled else 0.0
+        low, high = min(offsets[g], middle), max(offsets[g], middle)
+        begin = count
+        count = _largest(np.where(mine, up, -_BIG), low + share * max(top - low, 0.0), (room + 1) // 2, taken, chosen, count)
+        rest = room - (count - begin)
+        count = _largest(np.where(mine, -down, -_BIG), share * max(high - bottom, 0.0) - high, rest, taken, chosen, count)
+    return np.sort(chosen[:count])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def nearest(score, most):
+    """The places of the ``most`` largest scores, in order."""
+    taken = np.zeros(len(score), dtype=np.bool_)
+    chosen = np.empty(min(most, len(score)), dtype=np.int64)
+    count = _largest(score, -np.inf, len(chosen), taken, chosen, 0)
+    return np.sort(chosen[:count])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def compact(K, kept):
+    """Move the rows and columns ``kept`` (in ascending order) of K to its beginning."""
+    for i in range(len(kept)):
+        row, source = K[i], K[kept[i]]
+        for j in range(len(kept)):
+            row[j] = source[kept[j]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def widen(flat, rows, old, new):
+    """Move rows that begin ``old`` entries apart to where they begin ``new`` (more) entries apart."""
+    for i in range(rows - 1, 0, -1):
+        for k in range(old - 1, -1, -1):
+            flat[i * new + k] = flat[i * old + k]

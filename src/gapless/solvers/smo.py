@@ -24,19 +24,27 @@ from gapless.data.distinct import distinct_samples
 from gapless.kernels import Linear, Panels
 from gapless.losses import DualEntropy, DualTerms, Loss
 from gapless.problem import Problem
+from gapless.solvers.active_gram import ActiveGram
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
-from gapless.solvers.blocks import ends, solve_active, violation, working_set
+from gapless.solvers.blocks import compact, ends, entrants, nearest, outlying, solve_active, violation
 
 PAIRS = ("second_order", "maximal_violation")
 _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
-_BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
-_ACTIVE, _LEAST_ACTIVE = 4096, 1024  # variables of an active set: few where there are few support vectors
+import os as _os
+_BLOCK = int(_os.environ.get("BLO","512"))  # variables of a block: its kernel matrix is a MiB of float32
+_WHOLE = 2048  # up to this many samples all are in the active set
+import os as _os
+_ENTER = int(_os.environ.get('ENT','2048'))  # samples that enter it in a round, at most
+import os as _os
+_LEAST, _MOST = 2048, int(_os.environ.get('LIM','6144'))  # samples of the active set: few where there are few support vectors
+_FLOOR = float(_os.environ.get('FLO','0.05'))  # and violate by at least this share of the largest violation
 _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
 _PATIENCE = 50  # fresh starts after which a move no longer counts as progress
 _MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
+_OFF = 4.0  # errors of f up to so many times their mean are expected
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
-_ROUND = 0.1  # share of the violation that a round leaves in its active set
-_SHARE = 0.1  # and a block in its own
+_ROUND = float(_os.environ.get("ROU","0.1"))  # share of the violation that a round leaves in its active set
+_SHARE = float(_os.environ.get("SHA","0.1"))  # and a block in its own
 
 
 @dataclass(frozen=True)
@@ -70,10 +78,9 @@ class SmoState(State):
     beta: np.ndarray = None  # type: ignore[assignment]
     f: np.ndarray = None  # type: ignore[assignment]
     panels: Panels = None  # type: ignore[assignment]
-    room: np.ndarray | None = field(default=None, repr=False)
-    gram: np.ndarray | None = field(default=None, repr=False)
+    active: ActiveGram = None  # type: ignore[assignment]
     reach: int = 0  # how many of the samples take part so far
-    drift: float = 0.0  # about how far f may be off
+    known: np.ndarray = None  # type: ignore[assignment]  # β for which f was computed in float64
     refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
     stuck: int = 0  # the same, in a row
     asked: bool = False  # for a proof, and nothing moved since
@@ -123,7 +130,8 @@ class SMO(Solver):
         state = SmoState(rng, samples=samples, order=order, which=which, portion=portion, panels=panels)
         state.beta = np.bincount(which, weights=beta, minlength=n)
         state.f = np.zeros(n)
-        state.reach = n if beta.any() or n <= 2 * _ACTIVE or not _both_ends(samples) else _ACTIVE // 2
+        state.active = ActiveGram(panels, problem.shift, self._most(panels))
+        state.reach = n if beta.any() or n <= 4 * _WHOLE or not _both_ends(samples) else _WHOLE
         self._refresh(problem, state, exact=False)
         return state
 
@@ -137,53 +145,43 @@ class SMO(Solver):
         noise = ends(samples.dual, samples.diagonal, beta, f, up, down)
         worst = violation(up, down, samples.groups, n_groups, coupled)
         state.work += 4.0 * n
+        offsets, gap = _suggested(problem, samples, beta, f)
         if n < len(state.beta):
-            if _relative_gap(problem, samples, beta, f) <= _LEVEL_GAP or worst <= noise:
+            if gap <= _LEVEL_GAP or worst <= noise:
                 self._grow(problem, state)
                 return
-        elif self._is_ready(problem, state, samples, worst):
+        elif worst <= state.kkt_target and (worst if problem.is_hard else gap / 0.95) <= state.gap_target:
             if not state.asked:
                 state.ready = state.asked = True
                 return
             self._stalled(problem, state)  # the proof did not agree
             state.asked = False
             return
-        elif 0.1 * worst < state.drift:
+        elif 0.1 * worst < _OFF * state.panels.error * float(np.linalg.norm(state.beta - state.known)):
             self._refresh(problem, state)
             return
         state.asked = False
-        whole = n <= self._active(state)
-        if whole:
-            chosen = np.arange(n)
-            steps = whole_steps(state, 4 * min(n, _BLOCK))
-        else:
-            free = (samples.dual.lower < beta) & (beta < samples.dual.upper)
-            size = min(self._active(state), max(_LEAST_ACTIVE, _BLOCK + 3 * int(np.count_nonzero(beta)) // 2))
-            chosen, _ = working_set(up, down, free, samples.groups, n_groups, coupled, size)
-            steps = int(max(1, min(_MOST_STEPS, np.ceil(state.limit - state.iterations))))
-            worst = violation(up[chosen], down[chosen], samples.groups[chosen], n_groups, coupled)
-        K = self._square(problem, state, chosen, whole)
+        self._enter(problem, state, up, down, _levels(problem, samples, up, down, offsets))
+        chosen, K = state.active.ids, state.active.table
+        wanted = min(state.kkt_target, worst * state.gap_target / max(gap, 1e-300))
+        within = violation(up[chosen], down[chosen], samples.groups[chosen], n_groups, coupled)
         new, values = beta[chosen], f[chosen]
         part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
         taken = solve_active(
             part, samples.diagonal[chosen], K, samples.groups[chosen], n_groups, coupled, self.pairs == "second_order",
-            n if n <= _EXACT else _BLOCK, _ROUND * worst, _SHARE, steps, new, values,
+            n if n <= _EXACT else _BLOCK, max(_ROUND * within, 0.5 * min(wanted, within)), _SHARE, self._steps(state), new, values,
         )  # fmt: skip
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
         change = new - beta[chosen]
         moved = np.flatnonzero(change)
-        beta[chosen] = new
-        if whole:
-            f[:] = values
-            state.drift += float(state.panels.dtype == np.float32) * state.panels.error * float(np.linalg.norm(change))
-        elif len(moved):
-            self._expand(problem, state, chosen[moved], change[moved], 0, n)
-        if len(moved) == 0:
+        beta[chosen], f[chosen] = new, values
+        if len(moved):
+            self._expand(problem, state, chosen[moved], change[moved], np.flatnonzero(~state.active.inside[:n]))
+            state.stuck = 0 if state.refreshed < _PATIENCE else state.stuck
+        else:
             state.ready = state.reach == len(state.beta)
             self._stalled(problem, state)
-        elif state.refreshed < _PATIENCE:
-            state.stuck = 0
 
     def _stalled(self, problem: Problem, state: SmoState) -> None:
         """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
@@ -195,61 +193,65 @@ class SMO(Solver):
         state.stuck += 1
         state.done = state.stuck > 3
 
-    def _is_ready(self, problem: Problem, state: SmoState, samples: _Samples, worst: float) -> bool:
-        if worst > state.kkt_target:
-            return False
-        if problem.is_hard:
-            return worst <= state.gap_target
-        return _relative_gap(problem, samples, state.beta, state.f) <= 0.95 * state.gap_target
+    def _steps(self, state: SmoState) -> int:
+        if state.reach <= _WHOLE:
+            return whole_steps(state, 4 * min(state.reach, _BLOCK))
+        return int(max(1, min(_MOST_STEPS, np.ceil(state.limit - state.iterations))))
 
-    def _active(self, state: SmoState) -> int:
-        return max(2, min(_ACTIVE, int(np.sqrt(self.cache_mb * 2**20 / state.panels.dtype.itemsize))))
+    def _enter(
+        self, problem: Problem, state: SmoState, up: np.ndarray, down: np.ndarray, offsets: np.ndarray
+    ) -> None:
+        """The worst violators join the active set; those that are farthest from violating leave where it is full."""
+        n, active, limit = state.reach, state.active, self._limit(state)
+        groups, inside, m = state.samples.groups[:n], active.inside[:n], len(active.ids)
+        if n <= min(_WHOLE, limit):
+            new = np.flatnonzero(~inside)
+        else:
+            most = max(2, min(_ENTER, limit // 2))
+            new = entrants(up, down, groups, offsets, problem.intercept == "free", _FLOOR, inside, most)
+        if m + len(new) > limit:  # more leave than need to, since that moves the entries of all who stay
+            scores = outlying(up[active.ids], down[active.ids], groups[active.ids], offsets)
+            active.keep(nearest(scores, max(limit // 4, limit - len(new) - limit // 4)))
+        active.enter(new, limit)
+        state.work += float(len(new)) * len(active.ids) * problem.entry_work
 
-    def _square(self, problem: Problem, state: SmoState, chosen: np.ndarray, whole: bool) -> np.ndarray:
-        if state.gram is not None and whole and len(state.gram) == len(chosen):
-            return state.gram
-        m = len(chosen)
-        if state.room is None or len(state.room) < m * m:
-            state.room = np.empty(m * m, dtype=state.panels.dtype)
-        room = state.room[: m * m].reshape(m, m)
-        K = state.panels.square(chosen, room)
-        if problem.shift:
-            K = np.add(K, K.dtype.type(problem.shift), out=room)
-        state.gram = K if whole else None
-        state.work += float(m) * m * problem.entry_work
-        return K
+    def _limit(self, state: SmoState) -> int:
+        """How many samples the active set may hold: few where there are few support vectors."""
+        wanted = -(-(_BLOCK + 3 * int(np.count_nonzero(state.beta)) // 2) // 1024) * 1024
+        return min(self._most(state.panels), max(len(state.active.table), wanted, _LEAST))
+
+    def _most(self, panels: Panels) -> int:
+        room = int(np.sqrt(self.cache_mb * 2**20 / panels.dtype.itemsize))
+        return max(2, min(panels.n, room, _MOST))
 
     def _expand(
-        self, problem: Problem, state: SmoState, moved: np.ndarray, change: np.ndarray, begin: int, end: int
+        self, problem: Problem, state: SmoState, moved: np.ndarray, change: np.ndarray, to: np.ndarray | slice
     ) -> None:
-        state.panels.expand(moved, change, state.f, begin, end)
+        state.panels.expand(moved, change, state.f, to)
         if problem.shift:
-            state.f[begin:end] += problem.shift * float(change.sum())
-        state.drift += float(state.panels.dtype == np.float32) * state.panels.error * float(np.linalg.norm(change))
-        state.work += float(len(moved)) * (end - begin) * problem.entry_work
+            state.f[to] += problem.shift * float(change.sum())
+        state.work += float(len(moved)) * len(state.f[to]) * problem.entry_work
 
     def _grow(self, problem: Problem, state: SmoState) -> None:
         """Twice as many samples take part."""
         begin, end = state.reach, min(2 * state.reach, len(state.beta))
         support = np.flatnonzero(state.beta[:begin])
-        drift = state.drift
-        self._expand(problem, state, support, state.beta[support], begin, end)
-        state.drift = max(drift, state.drift - drift)
+        self._expand(problem, state, support, state.beta[support], slice(begin, end))
         state.reach = end
-        state.gram = None
 
     def _refresh(self, problem: Problem, state: SmoState, exact: bool = True) -> None:
         """f from scratch, in float64."""
         support = np.flatnonzero(state.beta)
         state.f[:] = 0.0
-        state.drift = 0.0
+        state.known = np.zeros_like(state.beta)
         if len(support) == 0:
             return
         if exact and state.panels.dtype == np.float32:
             full = problem.expand(self._all(state)) + problem.shift * float(state.beta.sum())
             state.f[:] = full[state.order]
+            state.known = state.beta.copy()
         else:
-            self._expand(problem, state, support, state.beta[support], 0, len(state.beta))
+            self._expand(problem, state, support, state.beta[support], slice(None))
 
     def _all(self, state: SmoState) -> np.ndarray:
         return state.beta[state.which] * state.portion
@@ -258,10 +260,12 @@ class SMO(Solver):
         return Point(beta=self._all(state))
 
 
-def _relative_gap(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndarray) -> float:
-    """The relative duality gap that f as it is kept suggests; no proof."""
+def _suggested(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, float]:
+    """(best offsets, relative duality gap) that f as it is kept suggests; no proof."""
     square = float(beta @ f)
     offsets = np.zeros(len(samples.totals))
+    if problem.is_hard:
+        return offsets, np.inf
     if problem.intercept == "free":
         offsets = np.mean(best_offsets(samples, f), axis=1)  # type: ignore[arg-type]
     primal = (
@@ -270,7 +274,18 @@ def _relative_gap(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.n
         + float(samples.totals @ offsets)
     )
     dual = float(samples.loss.dual_value(samples.y, samples.cost, beta).sum()) - 0.5 * square
-    return (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+    return offsets, (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+
+
+def _levels(
+    problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarray, offsets: np.ndarray
+) -> np.ndarray:
+    """The offsets against which samples violate: the best ones; the entropy's ends are relative already; a hard margin's are in the middle."""
+    if isinstance(samples.dual, DualEntropy):
+        return np.zeros_like(offsets)
+    if not problem.is_hard or problem.intercept != "free":
+        return offsets
+    return np.array([0.5 * (up[samples.groups == g].max() + down[samples.groups == g].min()) for g in range(len(offsets))])
 
 
 def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
@@ -286,7 +301,7 @@ def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.
     if len(first) < n:
         cost = np.bincount(which, weights=problem.cost, minlength=len(first))
         portion = np.divide(problem.cost, cost[which], out=np.zeros(n), where=cost[which] > 0)
-    if len(first) > 2 * _ACTIVE:
+    if len(first) > 4 * _WHOLE:
         shuffled = rng.permutation(len(first))
         place = np.empty(len(first), dtype=np.int64)
         place[shuffled] = np.arange(len(first))
