@@ -19,6 +19,8 @@ from gapless.kernels.tiles import absolute_differences, exp32, exp64, sparse_pro
 TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
 _NARROW = 32  # its width where a column of features is long
 _MANY_FEATURES = 4096
+_STRETCH = 128  # features of a long sum in float32 that are summed by themselves first, so that its error is small
+_COSTLY = 100  # entries of a row from which on a product takes many times as long as reading its result
 _DENSE_SHARE = 0.25  # a CSR matrix with more entries than this is faster as a dense one
 # γ‖x‖² beyond which the expansion of ‖x − z‖² has lost too much.
 _LARGE_EXPONENT = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e5}
@@ -54,6 +56,10 @@ class Node(ABC):
         self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
     ) -> np.ndarray: ...
 
+
+    def costly(self, operand: Any) -> bool:
+        """Whether an entry takes many times as long to compute as to read."""
+        return True
 
     def rounding(self, operand: Any) -> Any:
         """(‖a‖ ≥ 1 of each row, number of terms) where the error of an entry is a share of it; else None."""
@@ -94,13 +100,26 @@ class _DenseDot(Node):
         self, right: np.ndarray, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
     ) -> np.ndarray:
         tile = room.tile(end - begin, width, depth)
-        np.matmul(right[begin:end], block, out=tile)
+        if self._dtype == np.float64 or right.shape[1] <= 2 * _STRETCH:
+            np.matmul(right[begin:end], block, out=tile)
+            return _profile(self._kernel, tile)
+        part = room.tile(end - begin, width, depth + 1)
+        for at in range(0, right.shape[1], _STRETCH):
+            features = slice(at, at + _STRETCH)
+            np.matmul(right[begin:end, features], block[features], out=part if at else tile)
+            if at:
+                np.add(tile, part, out=tile)
         return _profile(self._kernel, tile)
+
+    def costly(self, operand: np.ndarray) -> bool:
+        return operand.shape[1] > _COSTLY
 
     def rounding(self, operand: np.ndarray) -> Any:
         if not isinstance(self._kernel, RBF):
             return None
-        return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), operand.shape[1]
+        columns = operand.shape[1]
+        terms = columns if columns <= 2 * _STRETCH else _STRETCH + -(-columns // _STRETCH)
+        return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), terms
 
 
 
@@ -135,6 +154,10 @@ class _SparseDot(Node):
         dense, others = block
         sparse_products(X.data, X.indices, X.indptr, begin, norms, self._scale, dense, others, tile)
         return _profile(self._kernel, tile)
+
+    def costly(self, operand: Any) -> bool:
+        X, _ = operand
+        return X.nnz > _COSTLY * X.shape[0]
 
     def rounding(self, operand: Any) -> Any:
         X, norms = operand
@@ -207,6 +230,9 @@ class _Fixed(Node):
     def left(self, operand: int, chosen: np.ndarray) -> Any:
         return _widths(len(chosen), WIDE)
 
+    def costly(self, operand: int) -> bool:
+        return False
+
     def tile(self, right: int, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
         tile = room.tile(end - begin, width, depth)
         tile[:] = self._value
@@ -260,6 +286,9 @@ class Lookup(Node):
         tile[:] = self._kernel.gram[np.ix_(right[begin:end], block)]
         return tile
 
+    def costly(self, operand: np.ndarray) -> bool:
+        return False
+
     def whole(self, right: np.ndarray) -> np.ndarray | None:
         """The matrix itself, where all of it is asked for."""
         gram = self._kernel.gram
@@ -289,6 +318,9 @@ class _Scaled(Node):
             return tile
         return natural_power(tile, self._kernel.exponent)
 
+    def costly(self, operand: Any) -> bool:
+        return self._node.costly(operand)
+
 
 
 class _Pair(Node):
@@ -310,6 +342,9 @@ class _Pair(Node):
         one = self._first.tile(right[0], begin, end, block[0], width, room, depth)
         two = self._second.tile(right[1], begin, end, block[1], width, room, depth + 1)
         return np.multiply(one, two, out=one) if self._product else np.add(one, two, out=one)
+
+    def costly(self, operand: Any) -> bool:
+        return self._first.costly(operand[0]) or self._second.costly(operand[1])
 
 
 

@@ -16,7 +16,7 @@ from gapless.kernels.base import Kernel
 from gapless.kernels.nodes import TALL, WIDE, Lookup, Room, plan
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.threads import core_count, share
-from gapless.kernels.tiles import fold, put
+from gapless.kernels.tiles import fold, put, put_mirrored
 
 _SHARED = 2**18  # entries from which on threads share the work
 _SOME = 128  # samples whose entries tell the error
@@ -164,11 +164,39 @@ class Panels:
                     if stopped():
                         return
                     if at >= begin:
-                        put(self._node.tile(right, begin, end, block, width, room), offset, out, begin, at, at >= end)
+                        tile = self._node.tile(right, begin, end, block, width, room)
+                        put(tile, offset, out, begin, at)
+                        if at >= end:
+                            put_mirrored(tile, offset, out, at, begin)
                     at += width
 
         share(work, parts)
         self.entries += float(m - known) * 0.5 * (m + known)
+
+    def rows(self, chosen: np.ndarray, begin: int, end: int, out: np.ndarray, top: int) -> None:
+        """out[top + i, begin:end] = k of the i-th chosen sample with the samples from begin to end."""
+        blocks = self._node.left(self._right, chosen)
+        starts = range(begin, end, TALL)
+        parts = _parts((end - begin) * len(chosen), len(starts))
+
+        def work(k: int, stopped: Any) -> None:
+            room = Room(self.dtype)
+            for start in starts[k::parts]:
+                stop, at = min(start + TALL, end), top
+                for block, width in blocks:
+                    if stopped():
+                        return
+                    tile = self._node.tile(self._right, start, stop, block, width, room)
+                    put_mirrored(tile, self.dtype.type(0), out, at, start)
+                    at += width
+
+        share(work, parts)
+        self.entries += float(len(chosen)) * (end - begin)
+
+    @property
+    def costly(self) -> bool:
+        """Whether an entry takes many times as long to compute as to read."""
+        return self._node.costly(self._right)
 
     def _accumulate(
         self,

@@ -122,16 +122,35 @@ def absolute_differences(rows, begin, dense, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def put(tile, shift, K, top, left, mirror):
-    """K[top + j, left + h] = tile[j, h] + shift, and its mirror image where asked for."""
+def put(tile, shift, K, top, left):
+    """K[top + j, left + h] = tile[j, h] + shift."""
     tall, wide = tile.shape
     for j in range(tall):
         source, row = tile[j], K[top + j, left : left + wide]
         for h in range(wide):
             row[h] = source[h] + shift
-    if mirror:
-        for first in range(0, wide, 16):  # as many columns as a line of the cache holds
-            for h in range(first, min(first + 16, wide)):
-                row = K[left + h, top : top + tall]
-                for j in range(tall):
-                    row[j] = tile[j, h] + shift
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put_mirrored(tile, shift, K, top, left):
+    """K[top + h, left + j] = tile[j, h] + shift."""
+    tall, wide = tile.shape
+    for first in range(0, wide, 16):  # as many columns as a line of the cache holds
+        for h in range(first, min(first + 16, wide)):
+            row = K[top + h, left : left + tall]
+            for j in range(tall):
+                row[j] = tile[j, h] + shift
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def add_rows(rows, chosen, coefficients, begin, end, out):
+    """Add Σ of rows[chosen[i], begin:end] · coefficients[i] to out[begin:end], by 32 rows at a time in the rows' precision."""
+    total = np.zeros(end - begin, dtype=rows.dtype)
+    for i in range(len(chosen)):
+        row, factor = rows[chosen[i], begin:end], rows.dtype.type(coefficients[i])
+        for k in range(end - begin):
+            total[k] += factor * row[k]
+        if i % 32 == 31 or i == len(chosen) - 1:
+            for k in range(end - begin):
+                out[begin + k] += total[k]
+                total[k] = 0

@@ -11,15 +11,16 @@ from gapless.kernels import Panels
 from gapless.solvers.blocks import compact, widen
 
 _KEPT_BYTES = 160 * 2**20  # of the one table, at most, that is kept for the next solver of this process: fresh memory is slow
+_SMALL = 4 * 2**20
 _lock = threading.Lock()
 _spare: list[np.ndarray] = []
 
 
 class ActiveGram:
-    """At most ``most`` members: ``ids`` in order, ``inside`` marks them among all samples, table[:m, :m] holds their kernel entries plus ``shift``."""
+    """``ids`` are the members in order, ``inside`` marks them among all samples, table[:m, :m] holds their kernel entries plus ``shift``."""
 
-    def __init__(self, panels: Panels, shift: float, most: int) -> None:
-        self._panels, self._shift, self._most = panels, shift, most
+    def __init__(self, panels: Panels, shift: float) -> None:
+        self._panels, self._shift = panels, shift
         self._flat: np.ndarray | None = None
         self.table = np.empty((0, 0), dtype=panels.dtype)
         self.ids = np.empty(0, dtype=np.int64)
@@ -51,20 +52,21 @@ class ActiveGram:
         if limit <= len(self.table):
             return
         stride = _stride(limit)
-        if self._flat is None:  # what is not touched of it costs nothing
-            self._flat = _take(self._most * _stride(self._most), self._panels.dtype)
-        if m:
-            widen(self._flat, m, self.table.shape[1], stride)
+        if self._flat is None or self._flat.size < limit * stride:
+            old, self._flat = self._flat, _take(limit * stride, self._panels.dtype)
+            self._flat[: m * self.table.shape[1]] = self.table[:m].ravel()
+            _give_back(old)
+        widen(self._flat, m, self.table.shape[1], stride)
         self.table = self._flat[: limit * stride].reshape(limit, stride)
 
-    def _give_back(self) -> None:
-        flat, self._flat = self._flat, None
-        if flat is not None and flat.nbytes <= _KEPT_BYTES:
-            with _lock:
-                _spare[:] = [max([*_spare, flat.view(np.uint8)], key=len)]
-
     def __del__(self) -> None:
-        self._give_back()
+        _give_back(self._flat)
+
+
+def _give_back(flat: np.ndarray | None) -> None:
+    if flat is not None and flat.nbytes <= _KEPT_BYTES:
+        with _lock:
+            _spare[:] = [max([*_spare, flat.view(np.uint8)], key=len)]
 
 
 def _stride(side: int) -> int:
@@ -75,4 +77,7 @@ def _stride(side: int) -> int:
 def _take(size: int, dtype: Any) -> np.ndarray:
     with _lock:
         spare = _spare.pop() if _spare else np.empty(0, dtype=np.uint8)
-    return spare.view(dtype) if spare.nbytes >= size * dtype.itemsize else np.empty(size, dtype=dtype)
+    if spare.nbytes >= size * dtype.itemsize:
+        return spare.view(dtype)
+    # What is not touched of it costs nothing.
+    return np.empty(max(size, _KEPT_BYTES // dtype.itemsize) if size * dtype.itemsize > _SMALL else size, dtype=dtype)

@@ -26,25 +26,24 @@ from gapless.losses import DualEntropy, DualTerms, Loss
 from gapless.problem import Problem
 from gapless.solvers.active_gram import ActiveGram
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
-from gapless.solvers.blocks import compact, ends, entrants, nearest, outlying, solve_active, violation
+from gapless.solvers.kept_rows import KeptRows
+from gapless.solvers.blocks import ends, entrants, nearest, outlying, solve_active, violation
 
 PAIRS = ("second_order", "maximal_violation")
 _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
-import os as _os
-_BLOCK = int(_os.environ.get("BLO","512"))  # variables of a block: its kernel matrix is a MiB of float32
+_BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
 _WHOLE = 2048  # up to this many samples all are in the active set
-import os as _os
-_ENTER = int(_os.environ.get('ENT','2048'))  # samples that enter it in a round, at most
-import os as _os
-_LEAST, _MOST = 2048, int(_os.environ.get('LIM','6144'))  # samples of the active set: few where there are few support vectors
-_FLOOR = float(_os.environ.get('FLO','0.05'))  # and violate by at least this share of the largest violation
+_ENTER = 2048  # samples that enter it in a round, at most
+_LEAST, _MOST, _FULL = 2048, 6144, 8192  # samples of the active set: few where there are few support vectors, most where many of them are free
+_FLOOR = 0.05  # and violate by at least this share of the largest violation
+_TABLE = 4 * 6144**2  # bytes of the active set's entries; the rest of the room is for rows
 _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
 _PATIENCE = 50  # fresh starts after which a move no longer counts as progress
 _MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
 _OFF = 4.0  # errors of f up to so many times their mean are expected
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
-_ROUND = float(_os.environ.get("ROU","0.1"))  # share of the violation that a round leaves in its active set
-_SHARE = float(_os.environ.get("SHA","0.1"))  # and a block in its own
+_ROUND = 0.1  # share of the violation that a round leaves in its active set
+_SHARE = 0.2  # and a block in its own
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,7 @@ class SmoState(State):
     f: np.ndarray = None  # type: ignore[assignment]
     panels: Panels = None  # type: ignore[assignment]
     active: ActiveGram = None  # type: ignore[assignment]
+    rows: KeptRows | None = None
     reach: int = 0  # how many of the samples take part so far
     known: np.ndarray = None  # type: ignore[assignment]  # β for which f was computed in float64
     refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
@@ -130,7 +130,10 @@ class SMO(Solver):
         state = SmoState(rng, samples=samples, order=order, which=which, portion=portion, panels=panels)
         state.beta = np.bincount(which, weights=beta, minlength=n)
         state.f = np.zeros(n)
-        state.active = ActiveGram(panels, problem.shift, self._most(panels))
+        state.active = ActiveGram(panels, problem.shift)
+        room = int((self.cache_mb * 2**20 - _TABLE) / (panels.dtype.itemsize * n))
+        if n > 2 * _WHOLE and panels.costly and room > 0:
+            state.rows = KeptRows(panels, min(n, room))
         state.reach = n if beta.any() or n <= 4 * _WHOLE or not _both_ends(samples) else _WHOLE
         self._refresh(problem, state, exact=False)
         return state
@@ -216,28 +219,32 @@ class SMO(Solver):
         state.work += float(len(new)) * len(active.ids) * problem.entry_work
 
     def _limit(self, state: SmoState) -> int:
-        """How many samples the active set may hold: few where there are few support vectors."""
-        wanted = -(-(_BLOCK + 3 * int(np.count_nonzero(state.beta)) // 2) // 1024) * 1024
-        return min(self._most(state.panels), max(len(state.active.table), wanted, _LEAST))
+        """How many samples the active set may hold: all free support vectors, as far as there is room, and those that enter."""
+        box, beta = state.samples.dual, state.beta
+        free = int(np.count_nonzero((box.lower < beta) & (beta < box.upper) & (beta != 0.0)))
+        wanted = -(-(5 * free // 4 + _ENTER) // 1024) * 1024
+        usual = min(_MOST, -(-(_BLOCK + 3 * int(np.count_nonzero(beta)) // 2) // 1024) * 1024)
+        return min(self._most(state.panels), max(len(state.active.table), usual, min(wanted, _FULL), _LEAST))
 
     def _most(self, panels: Panels) -> int:
-        room = int(np.sqrt(self.cache_mb * 2**20 / panels.dtype.itemsize))
-        return max(2, min(panels.n, room, _MOST))
+        return max(2, min(panels.n, int(np.sqrt(self.cache_mb * 2**20 / panels.dtype.itemsize))))
 
     def _expand(
         self, problem: Problem, state: SmoState, moved: np.ndarray, change: np.ndarray, to: np.ndarray | slice
     ) -> None:
-        state.panels.expand(moved, change, state.f, to)
+        if state.rows is not None:
+            state.rows.expand(moved, change, state.f, to, state.reach)
+        else:
+            state.panels.expand(moved, change, state.f, to)
         if problem.shift:
             state.f[to] += problem.shift * float(change.sum())
         state.work += float(len(moved)) * len(state.f[to]) * problem.entry_work
 
     def _grow(self, problem: Problem, state: SmoState) -> None:
         """Twice as many samples take part."""
-        begin, end = state.reach, min(2 * state.reach, len(state.beta))
+        begin, state.reach = state.reach, min(2 * state.reach, len(state.beta))
         support = np.flatnonzero(state.beta[:begin])
-        self._expand(problem, state, support, state.beta[support], slice(begin, end))
-        state.reach = end
+        self._expand(problem, state, support, state.beta[support], slice(begin, state.reach))
 
     def _refresh(self, problem: Problem, state: SmoState, exact: bool = True) -> None:
         """f from scratch, in float64."""
