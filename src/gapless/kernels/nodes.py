@@ -14,7 +14,7 @@ from gapless.kernels.custom import Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
-from gapless.kernels.tiles import absolute_differences, exp32, exp64, sparse_products
+from gapless.kernels.tiles import absolute_differences, exp32, exp64, picked_products, sparse_products
 
 TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
 _NARROW = 32  # its width where a column of features is long
@@ -269,11 +269,22 @@ class Lookup(Node):
         tile[:] = self._kernel.gram[np.ix_(right[begin:end], block)]
         return tile
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether compiled loops may read the matrix as it is."""
+        gram = self._kernel.gram
+        return gram.dtype == self._dtype and gram.flags.c_contiguous and gram.flags.writeable
+
     def whole(self, right: np.ndarray) -> np.ndarray | None:
         """The matrix itself, where all of it is asked for."""
         gram = self._kernel.gram
-        usable = gram.dtype == self._dtype and gram.flags.c_contiguous and gram.flags.writeable
-        return gram if usable and np.array_equal(right, np.arange(len(gram))) else None
+        return gram if self.is_plain and np.array_equal(right, np.arange(len(gram))) else None
+
+    def products(self, right: np.ndarray, left: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Σ over ``left`` of the entries of each of ``right`` times the coefficients, one column a model; for few entries."""
+        columns = coefficients.reshape(len(left), -1).astype(np.float64, copy=False)
+        out = picked_products(self._kernel.gram, right, left, np.ascontiguousarray(columns))
+        return out.reshape(len(right), *coefficients.shape[1:])
 
 
 class _Scaled(Node):

@@ -58,6 +58,8 @@ class Panels:
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
         right = self._node.prepare(Z)
+        if isinstance(self._node, Lookup) and self._node.is_plain and Z.shape[0] * self.n < _SHARED:
+            return self._node.products(right, self._right, coefficients)
         out = np.zeros((Z.shape[0], *coefficients.shape[1:]))
         self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), coefficients, out)
         return out

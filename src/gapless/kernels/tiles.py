@@ -103,3 +103,31 @@ def absolute_differences(rows, begin, dense, out):
             value, other = x[k], dense[k]
             for h in range(width):
                 row[h] -= abs(value - other[h])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def picked_products(gram, right, left, coefficients):
+    """out[i, m] = Σⱼ gram[right[i], left[j]] · coefficients[j, m], in float64."""
+    out = np.zeros((len(right), coefficients.shape[1]))
+    for m in range(coefficients.shape[1]):
+        column = coefficients[:, m].copy()
+        for i in range(len(right)):
+            row, even, odd = gram[right[i]], 0.0, 0.0
+            for j in range(0, len(left) - 1, 2):  # two sums, so that an addition need not wait for the one before
+                even += row[left[j]] * column[j]
+                odd += row[left[j + 1]] * column[j + 1]
+            if len(left) % 2:
+                even += row[left[-1]] * column[-1]
+            out[i, m] = even + odd
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def picked(gram, chosen):
+    """The rows and columns of a square matrix that were chosen."""
+    out = np.empty((len(chosen), len(chosen)), dtype=gram.dtype)
+    for i in range(len(chosen)):
+        row, to = gram[chosen[i]], out[i]
+        for j in range(len(chosen)):
+            to[j] = row[chosen[j]]
+    return out

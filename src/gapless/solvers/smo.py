@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gapless.certificate import Point, best_offsets, feasible
+from gapless.certificate import Point, best_offsets, feasible, middles
 from gapless.data.distinct import distinct_samples
 from gapless.kernels import Linear, Panels
 from gapless.losses import DualEntropy, DualTerms, Loss
@@ -167,7 +167,7 @@ class SMO(Solver):
         part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
         taken = solve_active(
             part, samples.diagonal[chosen], K, samples.groups[chosen], n_groups, coupled, self.pairs == "second_order",
-            n if n <= _EXACT else _BLOCK, _ROUND * worst, _SHARE, steps, new, values,
+            n if n <= _EXACT else _BLOCK, self._round(state, worst, n), _SHARE, steps, new, values,
         )  # fmt: skip
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
@@ -184,6 +184,10 @@ class SMO(Solver):
             self._stalled(problem, state)
         elif state.refreshed < _PATIENCE:
             state.stuck = 0
+
+    def _round(self, state: SmoState, worst: float, n: int) -> float:
+        """The violation that a round ends at: with all entries at hand, in float64, the one that is asked for."""
+        return state.kkt_target if n <= _EXACT and state.kkt_target < worst else _ROUND * worst
 
     def _stalled(self, problem: Problem, state: SmoState) -> None:
         """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
@@ -263,7 +267,7 @@ def _relative_gap(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.n
     square = float(beta @ f)
     offsets = np.zeros(len(samples.totals))
     if problem.intercept == "free":
-        offsets = np.mean(best_offsets(samples, f), axis=1)  # type: ignore[arg-type]
+        offsets = middles(best_offsets(samples, f))  # type: ignore[arg-type]
     primal = (
         0.5 * square
         + float(samples.cost @ samples.loss.value(samples.y, f + offsets[samples.groups]))
