@@ -15,6 +15,7 @@ import numpy as np
 from gapless.kernels import Validity
 from gapless.losses import DualBox
 from gapless.problem import Problem
+from gapless.repair import best_multiple, feasible
 from gapless.violation import kkt_violation
 
 _TINY = float(np.finfo(float).tiny)
@@ -247,57 +248,13 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
     return -problem.cost * problem.loss.derivative(problem.y, f)
 
 
-def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(feasible β, how far the given one was from the box, and from Σβ = 0).
-
-    β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
-    """
-    clipped = np.minimum(np.maximum(beta, problem.dual.lower), problem.dual.upper)
-    box_violation = 0.0 if (beta == clipped).all() else float(np.abs(beta - clipped).max())
-    if problem.intercept != "free":
-        return clipped, box_violation, 0.0
-    sum_violation = 0.0
-    for g, total in enumerate(problem.totals):
-        members = _members(problem, g)
-        excess = float(clipped[members].sum()) - float(total)
-        if excess == 0:
-            continue
-        sum_violation = max(sum_violation, abs(excess))
-        heavy = (problem.groups == g) & (clipped > 0 if excess > 0 else clipped < 0)
-        weight = float(np.abs(clipped[heavy]).sum())
-        if weight >= abs(excess) > 0:
-            clipped = np.where(heavy, clipped * (1.0 - abs(excess) / weight), clipped)
-        else:  # a ν-form's total is not reached: all go towards their far bound alike
-            bound = problem.dual.upper if excess < 0 else problem.dual.lower
-            room = np.where(problem.groups == g, bound - clipped, 0.0)
-            clipped = clipped - room * (excess / float(room.sum()))
-    return clipped, box_violation, sum_violation
-
-
 def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box; the entropy's dual, and the ν-forms', whose totals are fixed, are taken as they are."""
     if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
         return 1.0, -math.inf  # weak duality needs a positive semi-definite K
     if not isinstance(problem.dual, DualBox) or problem.is_nu:
         return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
-    # Sums and not products of vectors, whose threads wait for each other on a busy machine.
-    linear = float((problem.dual.p * beta - problem.dual.epsilon * np.abs(beta)).sum())
-    curvature = square + float((problem.dual.d * (beta * beta)).sum())
-    if linear <= 0:
-        return 0.0, 0.0
-    bound, moved = np.where(beta > 0, problem.dual.upper, problem.dual.lower), beta != 0
-    largest = float((bound[moved] / beta[moved]).min())
-    if curvature <= 0:
-        return (1.0, math.inf) if largest == math.inf else (largest, largest * linear)
-    scale = min(linear / curvature, largest)
-    if abs(scale - 1.0) < 1e-9:  # the gain is of second order, and variables at their bound stay there exactly
-        scale = 1.0
-    return scale, scale * linear - 0.5 * scale * scale * curvature
-
-
-def _members(problem: Problem, g: int) -> np.ndarray | slice:
-    """Which samples share the offset g."""
-    return problem.groups == g if len(problem.totals) > 1 else slice(None)
+    return best_multiple(problem.dual, beta, square)
 
 
 def _primal(

@@ -49,7 +49,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         samples, spec = self._samples(X, weight)
         members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs(len(classes))]
         tasks = [
-            (lambda m=m, i=i: self._problem(*spec.among(samples, m), codes[m] != i, weight[m], class_weight[codes[m]]))
+            (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], class_weight[codes[m]], spec))
             for m, (i, _) in zip(members, pairs(len(classes)), strict=True)
         ]
         run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self._max_iter)
@@ -89,7 +89,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         raise AttributeError(f"{type(self).__name__} has no predict_log_proba. {_CALIBRATE}")
 
     def _problem(
-        self, samples: Any, spec: KernelSpec, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray
+        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
         raise NotImplementedError
 
@@ -239,7 +239,7 @@ class SVC(ApproximatingMixin, _KernelClassifier):
         self.probability = probability
 
     def _problem(
-        self, samples: Any, spec: KernelSpec, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray
+        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
         return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
 
@@ -305,7 +305,7 @@ class NuSVC(_KernelClassifier):
         self.probability = probability
 
     def _problem(
-        self, samples: Any, spec: KernelSpec, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray
+        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
         return nu_forms.nu_classification(
             samples, positive, nu=self.nu, kernel=spec.kernel, sample_weight=weight, box_weight=class_weight

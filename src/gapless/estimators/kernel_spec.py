@@ -24,7 +24,6 @@ from gapless.kernels import (
     Sigmoid,
     Validity,
 )
-from gapless.kernels.tiles import picked
 
 
 @dataclass(frozen=True)
@@ -34,12 +33,6 @@ class KernelSpec:
     kernel: Kernel | None
     gamma: float
     pairwise: bool
-
-    def among(self, samples: Any, chosen: np.ndarray) -> tuple[Any, KernelSpec]:
-        """Some of the samples, and the kernel on them: of a table its part, cut out once for the solver and the proof."""
-        if not isinstance(self.kernel, Table) or len(chosen) == samples.shape[0]:
-            return samples[chosen], self
-        return samples[: len(chosen)], KernelSpec(self.kernel.part(chosen), self.gamma, self.pairwise)
 
 
 # A sparse matrix of up to these many entries, zeros included, is worked on as a dense one: that is as fast, and the model is then, to the last bit,
@@ -55,10 +48,6 @@ class Table(Precomputed):
     def __init__(self, gram: np.ndarray, kernel: Kernel) -> None:
         self.gram = gram  # computed here, so that nothing is left to check
         self.kernel = kernel
-
-    def part(self, chosen: np.ndarray) -> Table:
-        """The table of some of its samples, which are then all that there are."""
-        return Table(picked(self.gram, chosen), self.kernel)
 
     def indices(self, X: Any) -> np.ndarray:
         return X[:, 0].astype(np.int64)

@@ -14,7 +14,7 @@ from gapless.kernels.custom import Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
-from gapless.kernels.tiles import absolute_differences, exp32, exp64, picked_products, sparse_products
+from gapless.kernels.tiles import absolute_differences, exp32, exp64, picked, picked_products, sparse_products
 
 TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
 _NARROW = 32  # its width where a column of features is long
@@ -278,7 +278,12 @@ class Lookup(Node):
     def whole(self, right: np.ndarray) -> np.ndarray | None:
         """The matrix itself, where all of it is asked for."""
         gram = self._kernel.gram
-        return gram if self.is_plain and np.array_equal(right, np.arange(len(gram))) else None
+        return gram if len(right) == len(gram) and self.is_plain and (right == np.arange(len(gram))).all() else None
+
+    def square(self, right: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """The entries of some samples among themselves, where they are few."""
+        picked(self._kernel.gram, right, out)
+        return out
 
     def products(self, right: np.ndarray, left: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Σ over ``left`` of the entries of each of ``right`` times the coefficients, one column a model; for few entries."""

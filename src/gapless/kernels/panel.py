@@ -127,6 +127,8 @@ class Panels:
         if given is not None:
             return given
         out = np.empty((m, m), dtype=self.dtype) if out is None else out
+        if isinstance(self._node, Lookup) and self._node.is_plain and m * m < _SHARED:
+            return self._node.square(right, out)
         blocks = self._node.left(right, np.arange(m))
         # Whole blocks, so that the lower half mirrors the upper.
         tall = min(TALL // 2, -(-m // (WIDE * core_count())) * WIDE)

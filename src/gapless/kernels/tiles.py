@@ -123,11 +123,9 @@ def picked_products(gram, right, left, coefficients):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def picked(gram, chosen):
-    """The rows and columns of a square matrix that were chosen."""
-    out = np.empty((len(chosen), len(chosen)), dtype=gram.dtype)
+def picked(gram, chosen, out):
+    """Write the chosen rows and columns of a square matrix to ``out``."""
     for i in range(len(chosen)):
         row, to = gram[chosen[i]], out[i]
         for j in range(len(chosen)):
             to[j] = row[chosen[j]]
-    return out

@@ -19,13 +19,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from gapless.certificate import Point, best_offsets, feasible, middles
+from gapless.certificate import Point
 from gapless.data.distinct import distinct_samples
 from gapless.kernels import Linear, Panels
 from gapless.losses import DualEntropy, DualTerms, Loss
 from gapless.problem import Problem
+from gapless.repair import feasible
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
 from gapless.solvers.blocks import ends, solve_active, violation, working_set
+from gapless.solvers.judge import own_gap
 
 PAIRS = ("second_order", "maximal_violation")
 _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
@@ -145,9 +147,10 @@ class SMO(Solver):
             if not state.asked:
                 state.ready = state.asked = True
                 return
-            self._stalled(problem, state)  # the proof did not agree
-            state.asked = False
-            return
+            if n > _EXACT:
+                self._stalled(problem, state)  # the proof did not agree
+                state.asked = False
+                return
         elif 0.1 * worst < state.drift:
             self._refresh(problem, state)
             return
@@ -264,17 +267,8 @@ class SMO(Solver):
 
 def _relative_gap(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndarray) -> float:
     """The relative duality gap that f as it is kept suggests; no proof."""
-    square = float(beta @ f)
-    offsets = np.zeros(len(samples.totals))
-    if problem.intercept == "free":
-        offsets = middles(best_offsets(samples, f))  # type: ignore[arg-type]
-    primal = (
-        0.5 * square
-        + float(samples.cost @ samples.loss.value(samples.y, f + offsets[samples.groups]))
-        + float(samples.totals @ offsets)
-    )
-    dual = float(samples.loss.dual_value(samples.y, samples.cost, beta).sum()) - 0.5 * square
-    return (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+    gap, primal = own_gap(samples.dual, beta, f, samples.groups, samples.totals, problem.intercept == "free")
+    return float(gap / max(abs(primal), np.finfo(float).tiny))
 
 
 def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
