@@ -40,7 +40,8 @@ def _best_offset(dual, f, groups, g, total):
                 low, high = min(low, -f[k] - _FAR), max(high, _FAR - f[k])
             else:
                 low, high = min(low, dual.p[k] - f[k] - dual.epsilon[k]), max(high, dual.p[k] - f[k] + dual.epsilon[k])
-    open_, count, settled = np.flatnonzero(groups == g), np.count_nonzero(groups == g), -total
+    open_, settled = np.flatnonzero(groups == g), -total
+    count = len(open_)
     for _ in range(_HALVINGS):
         b = 0.5 * (low + high)
         if not low < b < high:
