@@ -282,14 +282,12 @@ class Lookup(Node):
 
     def square(self, right: np.ndarray, out: np.ndarray) -> np.ndarray:
         """The entries of some samples among themselves, where they are few."""
-        picked(self._kernel.gram, right, out)
-        return out
+        return picked(self._kernel.gram, right, out)
 
     def products(self, right: np.ndarray, left: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Σ over ``left`` of the entries of each of ``right`` times the coefficients, one column a model; for few entries."""
-        columns = coefficients.reshape(len(left), -1).astype(np.float64, copy=False)
-        out = picked_products(self._kernel.gram, right, left, np.ascontiguousarray(columns))
-        return out.reshape(len(right), *coefficients.shape[1:])
+        columns = np.ascontiguousarray(coefficients.reshape(len(left), -1), dtype=np.float64)
+        return picked_products(self._kernel.gram, right, left, columns).reshape(len(right), *coefficients.shape[1:])
 
 
 class _Scaled(Node):

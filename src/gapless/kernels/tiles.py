@@ -124,8 +124,9 @@ def picked_products(gram, right, left, coefficients):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def picked(gram, chosen, out):
-    """Write the chosen rows and columns of a square matrix to ``out``."""
+    """Write the chosen rows and columns of a square matrix to ``out``, and return it."""
     for i in range(len(chosen)):
         row, to = gram[chosen[i]], out[i]
         for j in range(len(chosen)):
             to[j] = row[chosen[j]]
+    return out
