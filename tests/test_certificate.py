@@ -12,8 +12,9 @@ from scipy.optimize import minimize_scalar
 
 import gapless as gl
 from gapless import kernels
-from gapless.certificate import at_bounds, combine, evaluate, feasible, ray_norm
+from gapless.certificate import combine, evaluate, feasible, ray_norm
 from gapless.losses import LOSSES
+from gapless.violation import at_bounds
 
 INTERCEPTS = ("free", "regularized", "none")
 every_loss = pytest.mark.parametrize("loss", LOSSES)

@@ -15,6 +15,10 @@ import numpy as np
 from gapless.kernels import Validity
 from gapless.losses import DualBox
 from gapless.problem import Problem
+from gapless.repair import best_multiple, feasible
+from gapless.violation import kkt_violation
+
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class Certificate:
         """(P − D) / |P|, the quantity that ``tol`` bounds."""
         if not math.isfinite(self.gap):
             return math.inf
-        return self.gap / max(abs(self.primal), np.finfo(float).tiny)
+        return self.gap / max(abs(self.primal), _TINY)
 
     @property
     def b_interval(self) -> tuple[float, float]:
@@ -139,7 +143,7 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
         kkt_violation=dual.kkt_violation,
         box_violation=dual.box_violation,
         sum_violation=dual.sum_violation,
-        n_support=int(np.count_nonzero(dual.beta.reshape(len(dual.beta), -1).any(axis=1))),
+        n_support=int(np.count_nonzero(dual.beta if dual.beta.ndim == 1 else dual.beta.any(axis=1))),
         own_weights=primal.own,
         curvature=primal.curvature,
     )
@@ -158,9 +162,11 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if not np.isfinite(beta).all():
         beta = np.zeros(problem.n_samples)
     beta, box_violation, sum_violation = feasible(problem, beta)
-    w = problem.weights(beta) if problem.is_linear else None
-    if w is not None:
-        f, error = problem.expand_weights(w) if w.any() else np.zeros(problem.n_samples), None
+    w, error = problem.weights(beta) if problem.is_linear else None, None
+    if not beta.any():
+        f = np.zeros(problem.n_samples)
+    elif w is not None:
+        f = problem.expand_weights(w)
     else:
         f, error = problem.expand_bounded(beta)
     shift_b = problem.shift * float(beta.sum())
@@ -173,7 +179,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         f, square, shift_b = scale * f, scale * scale * square, scale * shift_b
     if error is not None and error.any():
         _decide(problem, beta, f, scale * error, shift_b)
-    dual = DualPoint(value, beta, box_violation, sum_violation, _kkt_violation(problem, beta, f + shift_b))
+    dual = DualPoint(value, beta, box_violation, sum_violation, kkt_violation(problem, beta, f + shift_b))
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 
@@ -196,7 +202,7 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray
     A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
     """
     while True:
-        offsets = np.mean(best_offsets(problem, f), axis=1) if problem.intercept == "free" else np.array([b])
+        offsets = middles(best_offsets(problem, f)) if problem.intercept == "free" else np.array([b])
         values = f + offsets[problem.groups]
         losses = [problem.loss.value(problem.y, values + side * error) for side in (-1.0, 1.0)]
         open_ = np.flatnonzero((error > 0) & ((losses[0] > 0) | (losses[1] > 0)))
@@ -204,14 +210,6 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray
             return
         f[open_] = problem.expand(beta, problem.X[open_])
         error[open_] = 0.0
-
-
-def at_bounds(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which βᵢ are at their lower, and which at their upper bound, to the rounding of a repaired sum."""
-    dual = problem.dual
-    width = dual.upper - dual.lower
-    slack = 1e-12 * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
-    return beta <= dual.lower + slack, beta >= dual.upper - slack
 
 
 def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> PrimalPoint:
@@ -250,68 +248,13 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
     return -problem.cost * problem.loss.derivative(problem.y, f)
 
 
-def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(feasible β, how far the given one was from the box, and from Σβ = 0).
-
-    β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
-    """
-    clipped = np.clip(beta, problem.dual.lower, problem.dual.upper)
-    box_violation = 0.0 if np.array_equal(beta, clipped) else float(np.abs(beta - clipped).max())
-    if problem.intercept != "free":
-        return clipped, box_violation, 0.0
-    sum_violation = 0.0
-    for g, total in enumerate(problem.totals):
-        members = problem.groups == g
-        excess = float(clipped[members].sum()) - float(total)
-        sum_violation = max(sum_violation, abs(excess))
-        heavy = members & (clipped > 0 if excess > 0 else clipped < 0)
-        weight = float(np.abs(clipped[heavy]).sum())
-        if weight >= abs(excess) > 0:
-            clipped = np.where(heavy, clipped * (1.0 - abs(excess) / weight), clipped)
-        elif excess != 0:  # a ν-form's total is not reached: all go towards their far bound alike
-            bound = problem.dual.upper if excess < 0 else problem.dual.lower
-            room = np.where(members, bound - clipped, 0.0)
-            clipped = clipped - room * (excess / float(room.sum()))
-    return clipped, box_violation, sum_violation
-
-
 def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box; the entropy's dual, and the ν-forms', whose totals are fixed, are taken as they are."""
     if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
         return 1.0, -math.inf  # weak duality needs a positive semi-definite K
     if not isinstance(problem.dual, DualBox) or problem.is_nu:
         return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
-    # Sums and not products of vectors, whose threads wait for each other on a busy machine.
-    linear = float((problem.dual.p * beta - problem.dual.epsilon * np.abs(beta)).sum())
-    curvature = square + float((problem.dual.d * (beta * beta)).sum())
-    if linear <= 0:
-        return 0.0, 0.0
-    bound = np.where(beta > 0, problem.dual.upper, problem.dual.lower)
-    largest = float(np.divide(bound, beta, out=np.full_like(beta, np.inf), where=beta != 0).min())
-    if curvature <= 0:
-        return (1.0, math.inf) if largest == math.inf else (largest, largest * linear)
-    scale = min(linear / curvature, largest)
-    if abs(scale - 1.0) < 1e-9:  # the gain is of second order, and variables at their bound stay there exactly
-        scale = 1.0
-    return scale, scale * linear - 0.5 * scale * scale * curvature
-
-
-def _kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
-    """LIBSVM's m(α) − M(α); NaN for the entropy, whose slopes are infinite at its ends."""
-    if not isinstance(problem.dual, DualBox):
-        return math.nan
-    box = problem.dual
-    rise = fall = box.p - box.d * beta - f
-    if box.epsilon.any():  # |β| has its kink at zero
-        rise = rise - np.where(beta >= 0, box.epsilon, -box.epsilon)
-        fall = fall - np.where(beta > 0, box.epsilon, -box.epsilon)
-    at_lower, at_upper = at_bounds(problem, beta)
-    rise = np.where(at_upper, -np.inf, rise)
-    fall = np.where(at_lower, np.inf, fall)
-    if problem.intercept != "free":
-        return max(0.0, float(rise.max()), float(-fall.min()))
-    members = [problem.groups == g for g in range(len(problem.totals))]
-    return max(0.0, *(float(rise[group].max() - fall[group].min()) for group in members))
+    return best_multiple(problem.dual, beta, square)
 
 
 def _primal(
@@ -332,7 +275,7 @@ def _primal(
     intervals: tuple[tuple[float, float], ...] = ((b, b),)
     if problem.intercept == "free":
         intervals = best_offsets(problem, f)
-    offsets = np.mean(intervals, axis=1)
+    offsets = middles(intervals)
     value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])).sum())
     value += float(problem.totals @ offsets)
     return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
@@ -341,9 +284,19 @@ def _primal(
 def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:
     """The interval of best offsets of each group, for decision values f without one."""
     return tuple(
-        problem.loss.best_intercept(problem.y, f, np.where(problem.groups == g, problem.cost, 0.0), float(total))
+        problem.loss.best_intercept(problem.y, f, _costs(problem, g), float(total))
         for g, total in enumerate(problem.totals)
     )
+
+
+def _costs(problem: Problem, g: int) -> np.ndarray:
+    """The costs of the samples that share the offset g, zero elsewhere."""
+    return problem.cost if len(problem.totals) == 1 else np.where(problem.groups == g, problem.cost, 0.0)
+
+
+def middles(intervals: tuple[tuple[float, float], ...]) -> np.ndarray:
+    """The offset in the middle of each interval."""
+    return np.array([0.5 * (low + high) for low, high in intervals])
 
 
 def _hard_primal(

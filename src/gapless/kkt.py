@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapless.certificate import Point, at_bounds
+from gapless.certificate import Point
 from gapless.problem import Problem
+from gapless.violation import at_bounds
 
 
 @dataclass(frozen=True)

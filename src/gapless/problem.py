@@ -124,7 +124,8 @@ class Problem:
         else:
             y = check_targets(y, n)
         weight = check_weights(sample_weight, n)
-        if classes is not None and len(np.unique(y[weight > 0])) < 2:
+        used = weight > 0
+        if classes is not None and np.ptp(y[used]) == 0:
             raise InvalidInputError(
                 "sample_weight leaves one class: all samples with a positive weight belong to the same class."
             )
@@ -134,7 +135,7 @@ class Problem:
             raise InvalidInputError(
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
             )
-        cost = np.where(weight > 0, unit, 0.0) * np.where(weight > 0, weight, 1.0)
+        cost = np.multiply(unit, weight, out=np.zeros(n), where=used)
         self._set(
             X=X,
             y=y,
@@ -181,12 +182,12 @@ class Problem:
         """Whether φ(x) = x, so that w is a vector of n_features numbers."""
         return self.kernel is None
 
-    @property
+    @cached_property
     def is_hard(self) -> bool:
         """Whether the costs are infinite: a hard margin (or a hard tube)."""
         return bool(np.isinf(self.cost).any())
 
-    @property
+    @cached_property
     def is_nu(self) -> bool:
         """Whether the free offsets have a price (ν-SVC, ν-SVR, one-class)."""
         return bool(self.totals.any())

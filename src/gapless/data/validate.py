@@ -67,6 +67,8 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     y = _check_vector(y, n, "y")
     if y.dtype.kind == "f":
         _check_finite(y, "y")
+    if y.dtype == np.bool_ and 0 < np.count_nonzero(y) < n:
+        return np.where(y, 1.0, -1.0), np.array([False, True])
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:

@@ -49,6 +49,9 @@ class Table(Precomputed):
         self.gram = gram  # computed here, so that nothing is left to check
         self.kernel = kernel
 
+    def indices(self, X: Any) -> np.ndarray:
+        return X[:, 0].astype(np.int64)
+
     @property
     def validity(self) -> Validity:
         return self.kernel.validity

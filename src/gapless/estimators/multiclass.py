@@ -17,10 +17,14 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
 
     ``one_class`` is what to say where the weights leave a single class.
     """
-    y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
     used = weight > 0
+    whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
+    if not whole:
+        check_classification_targets(y)
     classes, inverse = np.unique(y[used], return_inverse=True)
+    if whole and 2 * len(classes) > len(y):
+        check_classification_targets(y)
     if len(classes) < 2:
         if len(np.unique(y)) < 2:
             raise InvalidInputError(f"The number of classes has to be greater than one; got {len(classes)} class")
@@ -32,6 +36,8 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
 
 def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weight of each class; "balanced" counts a sample of weight 2 twice."""
+    if class_weight is None:
+        return np.ones(len(classes))
     used = codes >= 0
     if isinstance(class_weight, str):
         return weight.sum() / (len(classes) * np.bincount(codes[used], weights=weight[used]))

@@ -14,7 +14,7 @@ from gapless.kernels.custom import Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
-from gapless.kernels.tiles import absolute_differences, exp32, exp64, sparse_products
+from gapless.kernels.tiles import absolute_differences, exp32, exp64, picked, picked_products, sparse_products
 
 TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
 _NARROW = 32  # its width where a column of features is long
@@ -55,7 +55,6 @@ class Node(ABC):
     def tile(
         self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0
     ) -> np.ndarray: ...
-
 
     def costly(self, operand: Any) -> bool:
         """Whether an entry takes many times as long to compute as to read."""
@@ -122,7 +121,6 @@ class _DenseDot(Node):
         return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), terms
 
 
-
 class _SparseDot(Node):
     """The same for CSR rows: a dense block of left rows, as columns, is read at the places of a right row's entries."""
 
@@ -166,7 +164,6 @@ class _SparseDot(Node):
         # Products of small whole numbers and their sums are exact.
         exact = (X.data == np.rint(X.data)).all() and (X.multiply(X)).sum(axis=1).max(initial=0.0) < 2**23
         return 1.0 - norms.astype(np.float64), 3 if exact else int(np.diff(X.indptr).max(initial=0)) + 3
-
 
 
 class _Columns:
@@ -289,11 +286,25 @@ class Lookup(Node):
     def costly(self, operand: np.ndarray) -> bool:
         return False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether compiled loops may read the matrix as it is."""
+        gram = self._kernel.gram
+        return gram.dtype == self._dtype and gram.flags.c_contiguous and gram.flags.writeable
+
     def whole(self, right: np.ndarray) -> np.ndarray | None:
         """The matrix itself, where all of it is asked for."""
         gram = self._kernel.gram
-        usable = gram.dtype == self._dtype and gram.flags.c_contiguous and gram.flags.writeable
-        return gram if usable and np.array_equal(right, np.arange(len(gram))) else None
+        return gram if len(right) == len(gram) and self.is_plain and (right == np.arange(len(gram))).all() else None
+
+    def square(self, right: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """The entries of some samples among themselves, where they are few."""
+        return picked(self._kernel.gram, right, out)
+
+    def products(self, right: np.ndarray, left: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Σ over ``left`` of the entries of each of ``right`` times the coefficients, one column a model; for few entries."""
+        columns = np.ascontiguousarray(coefficients.reshape(len(left), -1), dtype=np.float64)
+        return picked_products(self._kernel.gram, right, left, columns).reshape(len(right), *coefficients.shape[1:])
 
 
 class _Scaled(Node):
@@ -322,7 +333,6 @@ class _Scaled(Node):
         return self._node.costly(operand)
 
 
-
 class _Pair(Node):
     """k₁ + k₂ or k₁ · k₂: two tiles become one. Blocks of both have one width."""
 
@@ -345,7 +355,6 @@ class _Pair(Node):
 
     def costly(self, operand: Any) -> bool:
         return self._first.costly(operand[0]) or self._second.costly(operand[1])
-
 
 
 class _Zipped:

@@ -73,6 +73,8 @@ class Panels:
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
         right = self._node.prepare(Z)
+        if isinstance(self._node, Lookup) and self._node.is_plain and Z.shape[0] * self.n < _SHARED:
+            return self._node.products(right, self._right, coefficients)
         out = np.zeros((Z.shape[0], *coefficients.shape[1:]))
         self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), coefficients, out)
         return out
@@ -142,6 +144,8 @@ class Panels:
         if given is not None:
             return given
         out = np.empty((len(chosen), len(chosen)), dtype=self.dtype)
+        if isinstance(self._node, Lookup) and self._node.is_plain and out.size < _SHARED:
+            return self._node.square(self._node.take(self._right, chosen), out)
         self.extend(chosen, 0, out)
         return out
 

@@ -154,3 +154,30 @@ def add_rows(rows, chosen, coefficients, begin, end, out):
             for k in range(end - begin):
                 out[begin + k] += total[k]
                 total[k] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def picked_products(gram, right, left, coefficients):
+    """out[i, m] = Σⱼ gram[right[i], left[j]] · coefficients[j, m], in float64."""
+    out = np.zeros((len(right), coefficients.shape[1]))
+    for m in range(coefficients.shape[1]):
+        column = coefficients[:, m].copy()
+        for i in range(len(right)):
+            row, even, odd = gram[right[i]], 0.0, 0.0
+            for j in range(0, len(left) - 1, 2):  # two sums, so that an addition need not wait for the one before
+                even += row[left[j]] * column[j]
+                odd += row[left[j + 1]] * column[j + 1]
+            if len(left) % 2:
+                even += row[left[-1]] * column[-1]
+            out[i, m] = even + odd
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def picked(gram, chosen, out):
+    """Write the chosen rows and columns of a square matrix to ``out``, and return it."""
+    for i in range(len(chosen)):
+        row, to = gram[chosen[i]], out[i]
+        for j in range(len(chosen)):
+            to[j] = row[chosen[j]]
+    return out

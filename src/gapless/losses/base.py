@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 # From so many knots on, the zero of a slope is first looked for among a few of them.
 _MANY, _FEW = 20_000, 4096
+_EPS = float(np.finfo(float).eps)
 
 
 class DualBox(NamedTuple):
@@ -101,6 +102,8 @@ class Loss(ABC):
         kinks = self.kinks(y)
         if kinks:
             start = pull + float(cost @ self.derivative(y, np.full_like(f, -np.inf)))
+            if len(kinks) == 1:
+                return weighted_quantile(kinks[0] - f, cost, start)
             return weighted_quantile(np.concatenate([kink - f for kink in kinks]), np.tile(cost, len(kinks)), start)
 
         def slope(b: float) -> float:
@@ -133,13 +136,13 @@ def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tup
 
     A slope below the rounding error of its own sum counts as zero, so that ties give an interval, not one of its ends.
     """
-    rounding = 4 * len(knots) * np.finfo(float).eps * float(jumps.sum())
+    rounding = 4 * len(knots) * _EPS * float(jumps.sum())
     if len(knots) > _MANY:
         knots, jumps, start = _near_crossing(knots, jumps, start)
-    order = np.argsort(knots)
-    slope = start + np.cumsum(jumps[order])
-    first = min(int(np.searchsorted(slope, -rounding)), len(knots) - 1)
-    past = min(int(np.searchsorted(slope, rounding, side="right")), len(knots) - 1)
+    order = knots.argsort()
+    slope = start + jumps[order].cumsum()
+    first = min(int(slope.searchsorted(-rounding)), len(knots) - 1)
+    past = min(int(slope.searchsorted(rounding, side="right")), len(knots) - 1)
     return float(knots[order[first]]), float(knots[order[past]])
 
 

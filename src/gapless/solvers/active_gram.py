@@ -10,7 +10,9 @@ import numpy as np
 from gapless.kernels import Panels
 from gapless.solvers.blocks import compact, widen
 
-_KEPT_BYTES = 160 * 2**20  # of the one table, at most, that is kept for the next solver of this process: fresh memory is slow
+_KEPT_BYTES = (
+    160 * 2**20
+)  # of the one table, at most, that is kept for the next solver of this process: fresh memory is slow
 _SMALL = 4 * 2**20
 _lock = threading.Lock()
 _spare: list[np.ndarray] = []

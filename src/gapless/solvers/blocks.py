@@ -421,9 +421,13 @@ def entrants(up, down, groups, offsets, coupled, share, inside, most):
         middle = 0.5 * (top + bottom) if coupled else 0.0
         low, high = min(offsets[g], middle), max(offsets[g], middle)
         begin = count
-        count = _largest(np.where(mine, up, -_BIG), low + share * max(top - low, 0.0), (room + 1) // 2, taken, chosen, count)
+        count = _largest(
+            np.where(mine, up, -_BIG), low + share * max(top - low, 0.0), (room + 1) // 2, taken, chosen, count
+        )
         rest = room - (count - begin)
-        count = _largest(np.where(mine, -down, -_BIG), share * max(high - bottom, 0.0) - high, rest, taken, chosen, count)
+        count = _largest(
+            np.where(mine, -down, -_BIG), share * max(high - bottom, 0.0) - high, rest, taken, chosen, count
+        )
     return np.sort(chosen[:count])
 
 

@@ -23,7 +23,9 @@ class KeptRows:
         self._owners = np.empty(most, dtype=np.int64)
         self._count, self._reach = 0, 0
 
-    def expand(self, moved: np.ndarray, change: np.ndarray, out: np.ndarray, to: np.ndarray | slice, reach: int) -> None:
+    def expand(
+        self, moved: np.ndarray, change: np.ndarray, out: np.ndarray, to: np.ndarray | slice, reach: int
+    ) -> None:
         """``Panels.expand``, where ``to`` is among the first ``reach`` samples."""
         self._widen(reach)
         self._add(moved[self._slot[moved] < 0])

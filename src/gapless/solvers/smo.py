@@ -14,27 +14,33 @@ Kernel entries are float32 where there are many; f = Kβ is float64, and refresh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from gapless.certificate import Point, best_offsets, feasible
+from gapless.certificate import Point
 from gapless.data.distinct import distinct_samples
 from gapless.kernels import Linear, Panels
 from gapless.losses import DualEntropy, DualTerms, Loss
 from gapless.problem import Problem
+from gapless.repair import feasible
 from gapless.solvers.active_gram import ActiveGram
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
-from gapless.solvers.kept_rows import KeptRows
 from gapless.solvers.blocks import ends, entrants, nearest, outlying, solve_active, violation
+from gapless.solvers.judge import own_gap
+from gapless.solvers.kept_rows import KeptRows
 
 PAIRS = ("second_order", "maximal_violation")
 _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
 _WHOLE = 2048  # up to this many samples all are in the active set
 _ENTER = 2048  # samples that enter it in a round, at most
-_LEAST, _MOST, _FULL = 2048, 6144, 8192  # samples of the active set: few where there are few support vectors, most where many of them are free
+_LEAST, _MOST, _FULL = (
+    2048,
+    6144,
+    8192,
+)  # samples of the active set: few where there are few support vectors, most where many of them are free
 _FLOOR = 0.05  # and violate by at least this share of the largest violation
 _TABLE = 4 * 6144**2  # bytes of the active set's entries; the rest of the room is for rows
 _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
@@ -148,7 +154,9 @@ class SMO(Solver):
         noise = ends(samples.dual, samples.diagonal, beta, f, up, down)
         worst = violation(up, down, samples.groups, n_groups, coupled)
         state.work += 4.0 * n
-        offsets, gap = _suggested(problem, samples, beta, f)
+        offsets, gap = np.zeros(n_groups), np.inf
+        if n > _EXACT or worst <= state.kkt_target:
+            offsets, gap = _suggested(problem, samples, beta, f)
         if n < len(state.beta):
             if gap <= _LEVEL_GAP or worst <= noise:
                 self._grow(problem, state)
@@ -157,22 +165,22 @@ class SMO(Solver):
             if not state.asked:
                 state.ready = state.asked = True
                 return
-            self._stalled(problem, state)  # the proof did not agree
-            state.asked = False
-            return
+            if n > _EXACT:
+                self._stalled(problem, state)  # the proof did not agree
+                state.asked = False
+                return
         elif 0.1 * worst < _OFF * state.panels.error * float(np.linalg.norm(state.beta - state.known)):
             self._refresh(problem, state)
             return
         state.asked = False
         self._enter(problem, state, up, down, _levels(problem, samples, up, down, offsets))
         chosen, K = state.active.ids, state.active.table
-        wanted = min(state.kkt_target, worst * state.gap_target / max(gap, 1e-300))
         within = violation(up[chosen], down[chosen], samples.groups[chosen], n_groups, coupled)
         new, values = beta[chosen], f[chosen]
         part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
         taken = solve_active(
             part, samples.diagonal[chosen], K, samples.groups[chosen], n_groups, coupled, self.pairs == "second_order",
-            n if n <= _EXACT else _BLOCK, max(_ROUND * within, 0.5 * min(wanted, within)), _SHARE, self._steps(state), new, values,
+            n if n <= _EXACT else _BLOCK, self._round(state, n, worst, within, gap), _SHARE, self._steps(state), new, values,
         )  # fmt: skip
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
@@ -185,6 +193,13 @@ class SMO(Solver):
         else:
             state.ready = state.reach == len(state.beta)
             self._stalled(problem, state)
+
+    def _round(self, state: SmoState, n: int, worst: float, within: float, gap: float) -> float:
+        """The violation that a round ends at: with all entries at hand, in float64, the one that is asked for; else no less than that calls for."""
+        if n <= _EXACT and state.kkt_target < worst:
+            return state.kkt_target
+        wanted = min(state.kkt_target, worst * state.gap_target / max(gap, 1e-300), within)
+        return max(_ROUND * within, 0.5 * wanted)
 
     def _stalled(self, problem: Problem, state: SmoState) -> None:
         """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
@@ -201,11 +216,12 @@ class SMO(Solver):
             return whole_steps(state, 4 * min(state.reach, _BLOCK))
         return int(max(1, min(_MOST_STEPS, np.ceil(state.limit - state.iterations))))
 
-    def _enter(
-        self, problem: Problem, state: SmoState, up: np.ndarray, down: np.ndarray, offsets: np.ndarray
-    ) -> None:
+    def _enter(self, problem: Problem, state: SmoState, up: np.ndarray, down: np.ndarray, offsets: np.ndarray) -> None:
         """The worst violators join the active set; those that are farthest from violating leave where it is full."""
-        n, active, limit = state.reach, state.active, self._limit(state)
+        n, active = state.reach, state.active
+        if len(active.ids) == len(state.beta):
+            return
+        limit = self._limit(state)
         groups, inside, m = state.samples.groups[:n], active.inside[:n], len(active.ids)
         if n <= min(_WHOLE, limit):
             new = np.flatnonzero(~inside)
@@ -269,30 +285,23 @@ class SMO(Solver):
 
 def _suggested(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, float]:
     """(best offsets, relative duality gap) that f as it is kept suggests; no proof."""
-    square = float(beta @ f)
     offsets = np.zeros(len(samples.totals))
     if problem.is_hard:
         return offsets, np.inf
-    if problem.intercept == "free":
-        offsets = np.mean(best_offsets(samples, f), axis=1)  # type: ignore[arg-type]
-    primal = (
-        0.5 * square
-        + float(samples.cost @ samples.loss.value(samples.y, f + offsets[samples.groups]))
-        + float(samples.totals @ offsets)
-    )
-    dual = float(samples.loss.dual_value(samples.y, samples.cost, beta).sum()) - 0.5 * square
-    return offsets, (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+    coupled = problem.intercept == "free"
+    gap, primal = own_gap(samples.dual, beta, f, samples.groups, samples.totals, coupled, offsets)
+    return offsets, float(gap / max(abs(primal), np.finfo(float).tiny))
 
 
-def _levels(
-    problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarray, offsets: np.ndarray
-) -> np.ndarray:
+def _levels(problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The offsets against which samples violate: the best ones; the entropy's ends are relative already; a hard margin's are in the middle."""
     if isinstance(samples.dual, DualEntropy):
         return np.zeros_like(offsets)
     if not problem.is_hard or problem.intercept != "free":
         return offsets
-    return np.array([0.5 * (up[samples.groups == g].max() + down[samples.groups == g].min()) for g in range(len(offsets))])
+    return np.array(
+        [0.5 * (up[samples.groups == g].max() + down[samples.groups == g].min()) for g in range(len(offsets))]
+    )
 
 
 def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
