@@ -50,9 +50,10 @@ def _feasible(lower, upper, groups, totals, coupled, beta):
             room = 0.0
             for k in range(len(out)):
                 room += bound[k] - out[k] if groups[k] == g else 0.0
+            part = min(-excess / room, 1.0) if room != 0.0 else 0.0  # all at their bounds: what is missing is rounding
             for k in range(len(out)):
                 if groups[k] == g:
-                    out[k] -= (bound[k] - out[k]) * (excess / room)
+                    out[k] += (bound[k] - out[k]) * part
     return out, outside, off
 
 
