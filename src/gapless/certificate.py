@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
+from numba import njit
 
 from gapless.kernels import Validity
 from gapless.losses import DualBox
@@ -286,8 +287,7 @@ def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     curvature = square + float((problem.dual.d * (beta * beta)).sum())
     if linear <= 0:
         return 0.0, 0.0
-    bound = np.where(beta > 0, problem.dual.upper, problem.dual.lower)
-    largest = float(np.divide(bound, beta, out=np.full_like(beta, np.inf), where=beta != 0).min())
+    largest = float(_largest_scale(problem.dual, beta))
     if curvature <= 0:
         return (1.0, math.inf) if largest == math.inf else (largest, largest * linear)
     scale = min(linear / curvature, largest)
@@ -300,18 +300,45 @@ def _kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     """LIBSVM's m(α) − M(α); NaN for the entropy, whose slopes are infinite at its ends."""
     if not isinstance(problem.dual, DualBox):
         return math.nan
-    box = problem.dual
-    rise = fall = box.p - box.d * beta - f
-    if box.epsilon.any():  # |β| has its kink at zero
-        rise = rise - np.where(beta >= 0, box.epsilon, -box.epsilon)
-        fall = fall - np.where(beta > 0, box.epsilon, -box.epsilon)
-    at_lower, at_upper = at_bounds(problem, beta)
-    rise = np.where(at_upper, -np.inf, rise)
-    fall = np.where(at_lower, np.inf, fall)
+    ends = _steepest(problem.dual, beta, f, problem.groups, len(problem.totals))
     if problem.intercept != "free":
-        return max(0.0, float(rise.max()), float(-fall.min()))
-    members = [problem.groups == g for g in range(len(problem.totals))]
-    return max(0.0, *(float(rise[group].max() - fall[group].min()) for group in members))
+        return max(0.0, float(ends[:, 0].max()), float(-ends[:, 1].min()))
+    return max(0.0, *(float(rise - fall) for rise, fall in ends))
+
+
+# Compiled, because each of the vectors in between would cost as much as all that is asked for.
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _largest_scale(box, beta):  # type: ignore[no-untyped-def]
+    """The largest s with sβ in its box."""
+    largest = np.inf
+    for i in range(len(beta)):
+        if beta[i] > 0.0:
+            largest = min(largest, box.upper[i] / beta[i])
+        elif beta[i] < 0.0:
+            largest = min(largest, box.lower[i] / beta[i])
+    return largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _steepest(box, beta, f, groups, count):  # type: ignore[no-untyped-def]
+    """Of each group the largest slope of D among βᵢ that can rise, and the least among those that can fall; |β| has its kink at zero."""
+    ends = np.empty((count, 2))
+    ends[:, 0], ends[:, 1] = -np.inf, np.inf
+    largest = 0.0
+    for i in range(len(beta)):
+        largest = max(largest, abs(beta[i]))
+    for i in range(len(beta)):
+        g, b = groups[i], beta[i]
+        slope = box.p[i] - box.d[i] * b - f[i]
+        width = box.upper[i] - box.lower[i]
+        slack = 1e-12 * (width if width < np.inf else largest)  # as in ``at_bounds``
+        if not b >= box.upper[i] - slack:
+            ends[g, 0] = max(ends[g, 0], slope - (box.epsilon[i] if b >= 0.0 else -box.epsilon[i]))
+        if not b <= box.lower[i] + slack:
+            ends[g, 1] = min(ends[g, 1], slope - (box.epsilon[i] if b > 0.0 else -box.epsilon[i]))
+    return ends
 
 
 def _primal(
@@ -333,7 +360,8 @@ def _primal(
     if problem.intercept == "free":
         intervals = best_offsets(problem, f)
     offsets = np.mean(intervals, axis=1)
-    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])).sum())
+    each = offsets[0] if len(offsets) == 1 else offsets[problem.groups]
+    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + each)).sum())
     value += float(problem.totals @ offsets)
     return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
 

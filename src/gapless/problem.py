@@ -123,7 +123,7 @@ class Problem:
         else:
             y = check_targets(y, n)
         weight = check_weights(sample_weight, n)
-        if classes is not None and len(np.unique(y[weight > 0])) < 2:
+        if classes is not None and sample_weight is not None and len(np.unique(y[weight > 0])) < 2:
             raise InvalidInputError(
                 "sample_weight leaves one class: all samples with a positive weight belong to the same class."
             )
@@ -180,7 +180,7 @@ class Problem:
         """Whether φ(x) = x, so that w is a vector of n_features numbers."""
         return self.kernel is None
 
-    @property
+    @cached_property
     def is_hard(self) -> bool:
         """Whether the costs are infinite: a hard margin (or a hard tube)."""
         return bool(np.isinf(self.cost).any())

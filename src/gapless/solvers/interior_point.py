@@ -29,9 +29,10 @@ from gapless.solvers.mehrotra import Barrier, Halves, factored, halves_of, weigh
 from gapless.solvers.parts import band_size, box_of, decisions, draw, gather, leverage, part_size, ridge
 from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
-_ROUGH = 1e-4  # relative gap to which a sample is solved
+_ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SURE = 0.3  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
+_AGAIN = 10.0  # times the present μ: with which a barrier begins anew where rows came in
 _WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
 _PIN = 1e-5  # relative gap from which the active set is worth a guess, then wherever it has fallen to a thirtieth
 
@@ -254,6 +255,7 @@ class InteriorPoint(Solver):
             box_of(problem).p[others] @ beta - box_of(problem).epsilon[others] @ np.abs(beta)
         )
         _move(box_of(problem), state, barrier.rho, w, f)
+        state.width = min(state.width, _AGAIN * barrier.mu)
         state.rows = np.concatenate([present, others])
         return self._begin(problem, state, A, barrier.rho, g, halves_of(box_of(problem), state.rows), constant)
 
@@ -281,7 +283,7 @@ def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f
     """From the best model to the lowest point on the way to a new one, found by halving: its decisions need no pass over the data."""
     dw, df = w - state.w, f - state.f
     low, high = 0.0, 2.0
-    for _ in range(12):
+    for _ in range(6):
         t = 0.5 * (low + high)
         if float((rho * (state.w + t * dw)) @ dw) + _loss_slope(dual, state.f, df, t) > 0:
             high = t

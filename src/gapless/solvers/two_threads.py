@@ -38,9 +38,9 @@ def plain_blas() -> Iterator[None]:
         yield
 
 
-def by_halves(task: Callable[[slice], T], A: np.ndarray) -> list[T]:
+def by_halves(task: Callable[[slice], T], A: np.ndarray, large: bool | None = None) -> list[T]:
     """``task`` on the rows of A, as one slice or, where A is large, as two at the same time; the results in order."""
-    if A.size < _LARGE:
+    if not (A.size >= _LARGE if large is None else large):
         return [task(slice(0, len(A)))]
     middle = len(A) // 2
     second = _helper(os.getpid()).submit(task, slice(middle, len(A)))
