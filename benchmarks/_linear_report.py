@@ -12,7 +12,13 @@ from _linear_rivals import BEHIND, GROWTH, HOPELESS, RIVALS
 
 Measured = dict[str, Any]
 OURS = "ours"
-TITLES = {"sklearn": "LIBLINEAR (sklearn)", "sklearn primal": "LIBLINEAR primal (sklearn)", "liblinear": "LIBLINEAR (own)", "snapml": "Snap ML", "SGD": "SGD (sklearn)"}  # fmt: skip
+TITLES = {
+    "sklearn": "LIBLINEAR (sklearn)",
+    "sklearn primal": "LIBLINEAR primal (sklearn)",
+    "liblinear": "LIBLINEAR (own)",
+    "snapml": "Snap ML",
+    "SGD": "SGD (sklearn)",
+}
 AIMS = {("dense", 1e-3): 8.0, ("sparse", 1e-3): 1.5, ("dense", 1e-6): 20.0, ("sparse", 1e-6): 2.0}
 LEAST = 0.8
 
@@ -49,7 +55,12 @@ def write(measured: Measured, keep: bool = True) -> None:
     for gap in gaps:
         parts += [f"### Relative gap {gap:g}", _times(measured, gap), _details(measured, gap)]
     text = "\n\n".join(part for part in parts if part)
-    packages = (*dict.fromkeys(rival.package for rival in RIVALS.values() if rival.version), "gapless", "numba", "numpy")
+    packages = (
+        *dict.fromkeys(rival.package for rival in RIVALS.values() if rival.version),
+        "gapless",
+        "numba",
+        "numpy",
+    )
     if keep:
         write_section("Linear models to the same certified gap", text, packages)
     else:
@@ -61,18 +72,18 @@ def _method(measured: Measured) -> str:
     missing = [name for name, rival in RIVALS.items() if rival.version is None]
     missing_text = f" Not installed: {', '.join(missing)}." if missing else ""
     return f"""\
-½(‖w‖² + b²) + C Σ ℓ: the intercept is regularised, as LIBLINEAR has it. Seconds of `fit`, medians of fits in turns in one process (7 below 0.5 s, 3
-below 3 s, 2 below 10 s, else 1), memory touched before. Ours has its own proof inside its time. A rival proves nothing: it runs with the loosest
-number of epochs (LIBLINEAR's own package: tolerance, in quarters of a digit, on a CSR matrix made beforehand), growing by {GROWTH:g}, with which its P is
-within the gap of the best dual value known, by an independent float64 judge. All fits of one search share 120 s; a rival is given up after {HOPELESS:g} s where
-the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap nor for a larger C where it missed
-the looser one, nor beyond {BEHIND:g} times the best rival's seconds. Where no rival gets there the ratio is that of the longest fit tried, a lower bound
-(“>”). Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.{missing_text}"""
+½(‖w‖² + b²) + C Σ ℓ: the intercept is regularised, as LIBLINEAR has it. Seconds of `fit`, medians of fits in turns in one process (7 below
+0.5 s, 3 below 3 s, 2 below 10 s, else 1), memory touched before. Ours has its own proof inside its time. A rival proves nothing: it runs with
+the loosest number of epochs (LIBLINEAR's own package: tolerance, in quarters of a digit, on a CSR matrix made beforehand), growing by {GROWTH:g},
+with which its P is within the gap of the best dual value known, by an independent float64 judge. All fits of one search share 120 s; a rival
+is given up after {HOPELESS:g} s where the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap nor for
+a larger C where it missed the looser one, nor beyond {BEHIND:g} times the best rival's seconds. Where no rival gets there the ratio is that of the
+longest fit tried, a lower bound (“>”). Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.{missing_text}"""
 
 
 def _summary(measured: Measured, gaps: list[float]) -> str:
     lines = [
-        f"| data | gap | rows | geometric mean of best rival / ours | aim | least | rows below {LEAST:g} | ours reached | auto / our best solver, most |",
+        f"| data | gap | rows | best rival / ours, geometric mean | aim | least | below {LEAST:g} | ours reached | auto / our best, most |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for kind in ("dense", "sparse"):
@@ -128,8 +139,8 @@ def _times(measured: Measured, gap: float) -> str:
 
 def _details(measured: Measured, gap: float) -> str:
     lines = [
-        "Ours: the solver that `auto` took, its iterations, the proven gap, the fit's time in passes (one X·w; for dense data also in one X·w and one XᵀX together),",
-        "all measured in the same run, and our solvers without the estimator around them, in ms.",
+        "Ours: the solver that `auto` took, its iterations, the proven gap, the fit's time in passes over the data (one X·w; for dense data also",
+        "one X·w and one XᵀX together), measured in the same run, and our solvers without the estimator around them, in ms.",
         "",
         "| data | loss | C | solver | iterations | gap | X·w | X·w + XᵀX | auto | sdca | interior_point or newton |",
         "|---|---|---|---|---|---|---|---|---|---|---|",

@@ -1,7 +1,7 @@
 """The rivals of the linear benchmark, and the loosest setting with which each reaches a gap, remembered between runs.
 
-Each rival is a function of one number, its epochs (LIBLINEAR's own package: quarters of a digit of its tolerance), and starts from nothing every time.
-The search makes that number grow until P is within the gap of the optimum, as the judge finds it; a rival need not prove anything.
+Each rival is a function of one number, its epochs (LIBLINEAR's own package: quarters of a digit of its tolerance), and starts from nothing
+every time. The search makes that number grow until P is within the gap of the optimum, as the judge finds it; a rival need not prove anything.
 """
 
 from __future__ import annotations
@@ -125,10 +125,8 @@ def settings_of(
     key = f"{rival.name} {rival.version} | {case}"
     known = json.loads(SETTINGS.read_text()) if SETTINGS.exists() else {}
     if key not in known:
-        if skip:
-            found = {f"{gap:g}": {"why": skip, "tried": 0.0} for gap in GAPS}
-        else:
-            found = _search(rival, case, optimum, limit, bests)
+        skipped = {f"{gap:g}": {"why": skip, "tried": 0.0} for gap in GAPS}
+        found = skipped if skip else _search(rival, case, optimum, limit, bests)
         known[key] = found
         SETTINGS.write_text(json.dumps(known, indent=1, sort_keys=True))
         shown = ", ".join(f"{gap}: {v.get('setting', v.get('why'))}" for gap, v in found.items())
@@ -136,7 +134,9 @@ def settings_of(
     return known[key]
 
 
-def _search(rival: Rival, case: Case, optimum: float, limit: float, bests: dict[str, float]) -> dict[str, dict[str, Any]]:
+def _search(
+    rival: Rival, case: Case, optimum: float, limit: float, bests: dict[str, float]
+) -> dict[str, dict[str, Any]]:
     """Let the setting grow; the limit is one for all fits of a search."""
     found: dict[str, dict[str, Any]] = {}
     spent, setting, longest, why = 0.0, 1, 0.0, ""

@@ -61,11 +61,15 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     contenders = (OURS, *RIVALS)
     parser.add_argument("--data", default="", help="data sets, by comma")
-    parser.add_argument("--kind", choices=("dense", "sparse", "all"), default="all", help="all data sets of one storage")
+    parser.add_argument(
+        "--kind", choices=("dense", "sparse", "all"), default="all", help="all data sets of one storage"
+    )
     parser.add_argument("--cost", default=",".join(f"{C:g}" for C in COSTS), help="values of C, by comma")
     parser.add_argument("--gap", default=",".join(f"{gap:g}" for gap in GAPS), help="target relative gaps, by comma")
     parser.add_argument("--only", default=",".join(contenders), help="contenders, by comma")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of all fits that look for a rival's setting")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="seconds of all fits that look for a rival's setting"
+    )
     parser.add_argument("--dry", action="store_true", help="print the section and leave RESULTS.md as it is")
     given = parser.parse_args()
     given.everything = len(sys.argv) == 1
@@ -126,7 +130,9 @@ def our_fit(case: Case, gap: float) -> tuple[float, Any]:
     return time.perf_counter() - began, model
 
 
-def measure(case: Case, names: tuple[str, ...], gaps: tuple[float, ...], passes: tuple[float, float], limit: float) -> None:
+def measure(
+    case: Case, names: tuple[str, ...], gaps: tuple[float, ...], passes: tuple[float, float], limit: float
+) -> None:
     """All contenders on one case, for each gap."""
     print(f"== {case}, load {os.getloadavg()[0]:.1f}", flush=True)
     rivals = [r for r in RIVALS.values() if r.name in names and r.version is not None and r.covers(case)]

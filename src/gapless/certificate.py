@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
-from numba import njit
 
 from gapless.kernels import Validity
 from gapless.losses import DualBox
+from gapless.losses.extremes import largest_scale, steepest
 from gapless.problem import Problem
 
 
@@ -287,7 +287,7 @@ def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     curvature = square + float((problem.dual.d * (beta * beta)).sum())
     if linear <= 0:
         return 0.0, 0.0
-    largest = float(_largest_scale(problem.dual, beta))
+    largest = float(largest_scale(problem.dual, beta))
     if curvature <= 0:
         return (1.0, math.inf) if largest == math.inf else (largest, largest * linear)
     scale = min(linear / curvature, largest)
@@ -300,45 +300,10 @@ def _kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     """LIBSVM's m(α) − M(α); NaN for the entropy, whose slopes are infinite at its ends."""
     if not isinstance(problem.dual, DualBox):
         return math.nan
-    ends = _steepest(problem.dual, beta, f, problem.groups, len(problem.totals))
+    ends = steepest(problem.dual, beta, f, problem.groups, len(problem.totals))
     if problem.intercept != "free":
         return max(0.0, float(ends[:, 0].max()), float(-ends[:, 1].min()))
     return max(0.0, *(float(rise - fall) for rise, fall in ends))
-
-
-# Compiled, because each of the vectors in between would cost as much as all that is asked for.
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _largest_scale(box, beta):  # type: ignore[no-untyped-def]
-    """The largest s with sβ in its box."""
-    largest = np.inf
-    for i in range(len(beta)):
-        if beta[i] > 0.0:
-            largest = min(largest, box.upper[i] / beta[i])
-        elif beta[i] < 0.0:
-            largest = min(largest, box.lower[i] / beta[i])
-    return largest
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _steepest(box, beta, f, groups, count):  # type: ignore[no-untyped-def]
-    """Of each group the largest slope of D among βᵢ that can rise, and the least among those that can fall; |β| has its kink at zero."""
-    ends = np.empty((count, 2))
-    ends[:, 0], ends[:, 1] = -np.inf, np.inf
-    largest = 0.0
-    for i in range(len(beta)):
-        largest = max(largest, abs(beta[i]))
-    for i in range(len(beta)):
-        g, b = groups[i], beta[i]
-        slope = box.p[i] - box.d[i] * b - f[i]
-        width = box.upper[i] - box.lower[i]
-        slack = 1e-12 * (width if width < np.inf else largest)  # as in ``at_bounds``
-        if not b >= box.upper[i] - slack:
-            ends[g, 0] = max(ends[g, 0], slope - (box.epsilon[i] if b >= 0.0 else -box.epsilon[i]))
-        if not b <= box.lower[i] + slack:
-            ends[g, 1] = min(ends[g, 1], slope - (box.epsilon[i] if b > 0.0 else -box.epsilon[i]))
-    return ends
 
 
 def _primal(

@@ -33,6 +33,7 @@ from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 SYSTEMS = ("auto", "dense", "cg")
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
+_MANY = 1000  # columns from which memory is asked for
 _ROUGH = 1e-3  # relative gain of a step after which a sample's model is left as it is
 _PANEL = 1 << 18  # entries of X made dense at a time: 2 MiB
 
@@ -95,10 +96,11 @@ class Newton(Solver):
         dense = columns <= DENSE_COLUMNS and columns <= 2 * n if self.system == "auto" else self.system == "dense"
         state.holds = dense
         if dense:
-            require_memory(
-                32 * columns * columns,
-                f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
-            )
+            if columns > _MANY:  # asking takes as long as a step
+                require_memory(
+                    32 * columns * columns,
+                    f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
+                )
             if 4 * part_size(n, columns) < n:
                 with plain_blas():
                     self._from_sample(problem, state, fresh=not state.w.any())
@@ -162,7 +164,8 @@ class Newton(Solver):
         gather(problem.rows, rows, problem.n_features, A)
         p, epsilon, d, lower, upper = (v[rows] for v in box_of(problem))
         dual = DualBox(p, epsilon, d / factor, lower * factor, upper * factor)
-        inverse, panels = _inverse(dual), []
+        inverse = _inverse(dual)
+        panels: list[np.ndarray] = []
         w, f = state.w, times(A, state.w)
         for _ in range(30):
             beta = _best_beta(*dual, inverse, f)
