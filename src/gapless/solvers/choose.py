@@ -70,7 +70,7 @@ def _sdca(problem: Problem, digits: float) -> float:
     epoch = problem.n_samples * (_VISIT + problem.entry_work * _ENTRY)
     work = epochs * epoch
     if covers(problem):  # epochs that stop paying give way to Newton steps
-        work = min(work, 15 * epoch + _ENTRY * expected_work(problem, problem.rows))
+        work = min(work, 15 * epoch + 40 * _CALL + _ENTRY * expected_work(problem, problem.rows))
     return 10 * _CALL + work + problem.n_samples * _ROW + 12 * _STREAM * entries
 
 
@@ -89,11 +89,11 @@ def _newton(problem: Problem, digits: float) -> float:
         return 10 * _CALL + 12 * 25 * 2 * _ENTRY * entries
     rows = min(n, part_size(n, columns))
     steps = 5.0 + digits
-    once = 25 * _CALL + 6 * _FLOP * rows * columns**2 + 0.8 * n * _ROW
-    return once + steps * (_FLOP * columns**3 + 2 * _STREAM * entries)
+    once = 6 * _CALL + 6 * _FLOP * rows * columns**2 + 0.8 * n * _ROW
+    return once + steps * (_CALL + _FLOP * columns**3 + 2 * _STREAM * entries)
 
 
 def _smo(problem: Problem, digits: float) -> float:
     n = problem.n_samples
     pairs = digits * n * (0.5 + min(50.0, _hardness(problem) ** 0.5))
-    return _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)
+    return 15 * _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)
