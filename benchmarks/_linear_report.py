@@ -78,7 +78,8 @@ the loosest number of epochs (LIBLINEAR's own package: tolerance, in quarters of
 with which its P is within the gap of the best dual value known, by an independent float64 judge. All fits of one search share 120 s; a rival
 is given up after {HOPELESS:g} s where the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap
 nor for a larger C where it missed the looser one, nor beyond {BEHIND:g} times the best rival's seconds. Where no rival gets there the ratio is that
-of the longest fit tried, a lower bound (“>”). Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.{missing_text}"""
+of the longest fit tried, a lower bound (“>”).
+Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.{missing_text}"""
 
 
 def _summary(measured: Measured, gaps: list[float]) -> str:
