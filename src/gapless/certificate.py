@@ -276,7 +276,8 @@ def _primal(
     if problem.intercept == "free":
         intervals = best_offsets(problem, f)
     offsets = middles(intervals)
-    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])).sum())
+    each = offsets[0] if len(offsets) == 1 else offsets[problem.groups]
+    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + each)).sum())
     value += float(problem.totals @ offsets)
     return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
 

@@ -124,8 +124,7 @@ class Problem:
         else:
             y = check_targets(y, n)
         weight = check_weights(sample_weight, n)
-        used = weight > 0
-        if classes is not None and np.ptp(y[used]) == 0:
+        if classes is not None and sample_weight is not None and np.ptp(y[weight > 0]) == 0:
             raise InvalidInputError(
                 "sample_weight leaves one class: all samples with a positive weight belong to the same class."
             )
@@ -135,7 +134,7 @@ class Problem:
             raise InvalidInputError(
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
             )
-        cost = np.multiply(unit, weight, out=np.zeros(n), where=used)
+        cost = np.multiply(unit, weight, out=np.zeros(n), where=weight > 0)
         self._set(
             X=X,
             y=y,

@@ -146,10 +146,12 @@ class _Run:
         if start is not None:
             self.keep(start)
         state = self.state = self.solver.init(self.problem, start, np.random.default_rng(seed))
-        first = start or self.solver.point(self.problem, state)
-        status = self.check(
-            state, first, known=None if first.beta is None or first.w is not None or first.beta.any() else self.best
-        )
+        if start is None and state.holds:
+            status = self.check(state, Point(), known=self.best)
+        else:
+            first = start or self.solver.point(self.problem, state)
+            known = None if first.beta is None or first.w is not None or first.beta.any() else self.best
+            status = self.check(state, first, known=known)
         state.target, state.gap_target, state.kkt_target = min(self.tol, self.kkt_tol), self.tol, self.kkt_tol
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
             state.gap_target, state.kkt_target = math.inf, state.target  # no bound comes from its dual

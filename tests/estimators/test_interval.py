@@ -58,7 +58,7 @@ def test_the_interval_shrinks_with_the_gap():
     X, y = cancer()
     widths = []
     for tol in (1e-2, 1e-5, 1e-8):
-        low, high = gl.LinearSVC(tol=tol, max_iter=10_000).fit(X, y).decision_interval(X)
+        low, high = gl.LinearSVC(tol=tol, max_iter=10_000, solver="sdca").fit(X, y).decision_interval(X)
         widths.append((high - low).max())
     assert (
         widths[0] > 10 * widths[1] and widths[1] >= widths[2]

@@ -67,8 +67,11 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     y = _check_vector(y, n, "y")
     if y.dtype.kind == "f":
         _check_finite(y, "y")
-    if y.dtype == np.bool_ and 0 < np.count_nonzero(y) < n:
-        return np.where(y, 1.0, -1.0), np.array([False, True])
+    if y.dtype.kind in "bif" and y.size:  # two numbers, as almost always: no need to sort
+        low, high = y.min(), y.max()
+        upper = y == high
+        if low < high and np.count_nonzero(upper) + np.count_nonzero(y == low) == len(y):
+            return np.where(upper, 1.0, -1.0), np.array([low, high])
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:

@@ -1,6 +1,6 @@
 """``solver="auto"``: the algorithm that a rough model of costs expects to be the fastest.
 
-The figures are nanoseconds on one ordinary core; only their ratios matter, and those only roughly: docs/solvers.md explains them. No choice
+Only the ratios of the costs matter, and those only roughly: docs/solvers.md explains them. No choice
 changes what is solved, and whatever it is, the certificate tells what was reached.
 """
 
@@ -14,12 +14,16 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver
 from gapless.solvers.interior_point import InteriorPoint
 from gapless.solvers.newton import DENSE_COLUMNS, Newton
-from gapless.solvers.parts import part_size
+from gapless.solvers.parts import band_size, part_size
+from gapless.solvers.proximal_newton import covers, expected_work
 from gapless.solvers.sdca import SDCA
 
-_CALL = 3e5  # one step of a method that is driven from Python
-_ENTRY = 2.0  # an entry of X in a step along one row
-_STREAM = 0.5  # an entry of X in a pass over all rows
+# Nanoseconds, fitted to what the solvers take on the data of benchmarks/linear.py.
+_CALL = 1e5  # one step of a method that is driven from Python
+_VISIT = 40.0  # a step along one row, but for its entries
+_ENTRY = 2.5  # an entry of X in a step along one row
+_STREAM = 0.4  # an entry of X in a pass over all rows
+_ROW = 120.0  # a row in all that a solve does with it once: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
 
 
@@ -61,16 +65,21 @@ def _hardness(problem: Problem) -> float:
 def _sdca(problem: Problem, digits: float) -> float:
     # Rows that overlap, n ≫ d, undo each other's steps; rows with features of their own do not.
     overlap = min(1.0, problem.n_samples / problem.n_features)
-    epochs = digits * (2.0 + 8.0 * overlap * _hardness(problem) ** 0.75)
-    return _CALL + epochs * problem.n_samples * problem.entry_work * _ENTRY
+    epochs = digits * (1.5 + 8.0 * overlap * _hardness(problem) ** 0.75)
+    entries = problem.n_samples * problem.entry_work
+    epoch = problem.n_samples * (_VISIT + problem.entry_work * _ENTRY)
+    work = epochs * epoch
+    if covers(problem):  # epochs that stop paying give way to Newton steps
+        work = min(work, 15 * epoch + 40 * _CALL + _ENTRY * expected_work(problem, problem.rows))
+    return 10 * _CALL + work + problem.n_samples * _ROW + 12 * _STREAM * entries
 
 
 def _interior_point(problem: Problem, digits: float) -> float:
     n, columns = problem.n_samples, problem.n_features + 1
-    size = part_size(n, columns)
-    rows, steps = (1.1 * size, 30.0 + 3.0 * digits) if 2 * size < n else (float(n), 14.0 + 1.5 * digits)
-    one = rows * columns * (4 * _STREAM + _FLOP * columns) + _FLOP * columns**3 + 2 * _CALL
-    return steps * one + 12 * _STREAM * n * problem.entry_work
+    size, steps = band_size(n, columns), 18.0 + 2.0 * digits
+    rows = 0.75 * size if 2 * size < n else float(n)
+    one = rows * (_ROW / 4 + columns * (4 * _STREAM + _FLOP * columns)) + _FLOP * columns**3 + _CALL
+    return 1.35 * (steps * one + n * _ROW + 12 * _STREAM * n * problem.entry_work)
 
 
 def _newton(problem: Problem, digits: float) -> float:
@@ -79,10 +88,12 @@ def _newton(problem: Problem, digits: float) -> float:
     if columns > DENSE_COLUMNS or columns > 2 * n:
         return 10 * _CALL + 12 * 25 * 2 * _ENTRY * entries
     rows = min(n, part_size(n, columns))
-    return 10 * (2 * _CALL + _FLOP * columns**3 + 2 * _STREAM * entries) + 6 * _FLOP * rows * columns**2
+    steps = 5.0 + digits
+    once = 6 * _CALL + 6 * _FLOP * rows * columns**2 + 0.8 * n * _ROW
+    return once + steps * (_CALL + _FLOP * columns**3 + 2 * _STREAM * entries)
 
 
 def _smo(problem: Problem, digits: float) -> float:
     n = problem.n_samples
     pairs = digits * n * (0.5 + min(50.0, _hardness(problem) ** 0.5))
-    return _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)
+    return 15 * _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)

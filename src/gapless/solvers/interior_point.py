@@ -29,10 +29,12 @@ from gapless.solvers.mehrotra import Barrier, Halves, factored, halves_of, weigh
 from gapless.solvers.parts import band_size, box_of, decisions, draw, gather, leverage, part_size, ridge
 from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
-_ROUGH = 1e-4  # relative gap to which a sample is solved
+_ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SURE = 0.3  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
+_AGAIN = 10.0  # times the present μ: with which a barrier begins anew where rows came in
 _WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
+_MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
 _PIN = 1e-5  # relative gap from which the active set is worth a guess, then wherever it has fallen to a thirtieth
 
 
@@ -84,10 +86,11 @@ class InteriorPoint(Solver):
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorState:
         n, columns = problem.n_samples, problem.n_features + (problem.intercept != "none")
-        require_memory(
-            8 * columns * columns * 4,
-            f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
-        )
+        if columns > _MANY:
+            require_memory(
+                8 * columns * columns * 4,
+                f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
+            )
         state = InteriorState(rng, beta=start_beta(problem, start), w=np.zeros(columns))
         w, b = start_weights(problem, start)
         state.w[: problem.n_features] = w
@@ -98,14 +101,21 @@ class InteriorPoint(Solver):
         return state
 
     def step(self, problem: Problem, state: InteriorState) -> None:
+        end = state.work + state.quantum
+        with plain_blas():
+            while True:
+                self._iterate(problem, state)
+                if state.done or state.ready or state.work >= end or state.iterations >= state.limit:
+                    break
+
+    def _iterate(self, problem: Problem, state: InteriorState) -> None:
         if state.barrier is None:
             self._open(problem, state)
         barrier = state.barrier
         assert barrier is not None
         goal = max(_ROUGH, 0.1 * state.target) if state.sampled else _SURE * state.target
         if state.pinned is None and not barrier.stuck and barrier.share > goal:
-            with plain_blas():
-                barrier.iterate()
+            barrier.iterate()
             state.work += barrier.A.size * 6.0
             share = barrier.share
             late = state.iterations - state.looked >= _WAIT and share > _LOOK
@@ -164,10 +174,7 @@ class InteriorPoint(Solver):
         A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
         rho, halves = ridge(problem), halves_of(box_of(problem), _all(state.rows), factor)
         if fresh:
-            with plain_blas():
-                state.w, state.width = _least_squares(
-                    A, rho, box_of(problem).p[_all(state.rows)], halves.price.max(axis=0)
-                )
+            state.w, state.width = _least_squares(A, rho, box_of(problem).p[_all(state.rows)], halves.price.max(axis=0))
         self._begin(problem, state, A, rho, g, halves, constant)
 
     def _begin(
@@ -181,8 +188,7 @@ class InteriorPoint(Solver):
         constant: float,
     ) -> Barrier:
         state.dual = DualBox(*(v[_all(state.rows)] for v in box_of(problem)))
-        with plain_blas():
-            barrier = state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
+        barrier = state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
         state.work += 3.0 * A.size
         state.pinned, state.next_pin, state.next_look, state.looked = None, _PIN, _LOOK, state.iterations
         return barrier
@@ -192,9 +198,10 @@ class InteriorPoint(Solver):
         count, columns = after + len(rows), len(state.w)
         if state.buffer is None or len(state.buffer) < count:
             room = min(problem.n_samples, max(2 * after, int(1.2 * max(count, state.size))))
-            require_memory(
-                8 * room * columns, f"{self.name} holds {room:,} rows of {columns:,} entries in float64, which"
-            )
+            if room * columns > _MANY**2:
+                require_memory(
+                    8 * room * columns, f"{self.name} holds {room:,} rows of {columns:,} entries in float64, which"
+                )
             grown = np.empty((room, columns))
             if after:
                 grown[:after] = state.buffer[:after]
@@ -206,8 +213,7 @@ class InteriorPoint(Solver):
         """Guess the active set; keep the end that it leads to where that is one."""
         barrier = state.barrier
         assert barrier is not None
-        with plain_blas():
-            found = pin(barrier.A, barrier.rho, barrier.g, state.dual, f, beta, w, state.length)
+        found = pin(barrier.A, barrier.rho, barrier.g, state.dual, f, beta, w, state.length)
         state.work += 4.0 * barrier.A.size
         if found is not None and found.gap <= max(goal, 1e-13) * abs(barrier.value):
             state.pinned = found.w
@@ -254,6 +260,7 @@ class InteriorPoint(Solver):
             box_of(problem).p[others] @ beta - box_of(problem).epsilon[others] @ np.abs(beta)
         )
         _move(box_of(problem), state, barrier.rho, w, f)
+        state.width = min(state.width, _AGAIN * barrier.mu)
         state.rows = np.concatenate([present, others])
         return self._begin(problem, state, A, barrier.rho, g, halves_of(box_of(problem), state.rows), constant)
 
@@ -281,7 +288,7 @@ def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f
     """From the best model to the lowest point on the way to a new one, found by halving: its decisions need no pass over the data."""
     dw, df = w - state.w, f - state.f
     low, high = 0.0, 2.0
-    for _ in range(12):
+    for _ in range(6):
         t = 0.5 * (low + high)
         if float((rho * (state.w + t * dw)) @ dw) + _loss_slope(dual, state.f, df, t) > 0:
             high = t

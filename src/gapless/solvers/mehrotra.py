@@ -14,17 +14,18 @@ Mehrotra 1992; Ferris & Munson 2003 for support vector machines.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy.linalg.lapack
 from numba import njit
 
 from gapless.losses import DualBox
 from gapless.solvers.two_threads import by_halves, times, transposed_times
 
 _BOUNDARY = 0.995  # share of the way to the nearest bound that a step may go
+_GRAM_FLOPS = 2_000_000  # multiplications of AᵀTA from which a second thread pays
 _PANEL = 1 << 18  # entries of A scaled at a time for AᵀTA: 2 MiB, which stay in the cache
 
 
@@ -66,6 +67,7 @@ class Barrier:
     gap: float = np.inf
     value: float = np.nan
     stuck: bool = False
+    panels: list[np.ndarray] = field(default_factory=list, repr=False)
 
     @classmethod
     def start(
@@ -99,6 +101,11 @@ class Barrier:
         """The gap relative to the objective."""
         return self.gap / max(abs(self.value), np.finfo(float).tiny)
 
+    @property
+    def mu(self) -> float:
+        """The μ of the central path that the iterate is about at."""
+        return self.gap / max(2.0 * float(self.halves.price.sum()), np.finfo(float).tiny)
+
     def iterate(self) -> None:
         """One predictor and one corrector step."""
         A, halves = self.A, self.halves
@@ -107,10 +114,10 @@ class Barrier:
         iterate = (self.alpha, self.surplus, self.slack)
         _predictor_terms(halves, self.f, *iterate, weight, rhs)
         base = self.g - self.rho * self.w
-        solve = factored(weighted_gram(A, weight), self.rho)
+        solve = factored(weighted_gram(A, weight, self.panels), self.rho)
         aimed = times(A, solve(base + transposed_times(A, rhs)))
-        reach, zero, one, two, total = _predict(halves, self.f, aimed, *iterate)
-        ahead = zero + reach * one + reach * reach * two
+        reach, zero, two, total = _predict(halves, self.f, aimed, *iterate)
+        ahead = (1.0 - reach) * zero + reach * reach * two
         mu = (max(ahead, 0.0) / zero) ** 3 * zero / total
         _corrector_terms(halves, self.f, aimed, mu, *iterate, rhs)
         dw = solve(base + transposed_times(A, rhs))
@@ -122,49 +129,65 @@ class Barrier:
             return
         self.w += step * dw
         self.f += step * df
-        for values, move in zip(iterate, moves, strict=True):
-            values += step * move
-        np.minimum(self.alpha, halves.price, out=self.alpha)
+        _move(halves, step, *iterate, *moves)
         self.infeasible *= (1.0 - step) ** 2
         self.measure()
 
 
-def weighted_gram(A: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """AᵀTA for a diagonal T ≥ 0."""
+def weighted_gram(A: np.ndarray, weight: np.ndarray, panels: list[np.ndarray] | None = None) -> np.ndarray:
+    """AᵀTA for a diagonal T ≥ 0. ``panels`` keeps its buffers from one call to the next, since fresh memory is slow at first."""
     p = A.shape[1]
     step = max(1, _PANEL // p)
+    rooms = [] if panels is None else panels
+    while len(rooms) < 2:
+        rooms.append(np.empty((0, p)))
 
     def of(rows: slice) -> np.ndarray:
-        total = np.zeros((p, p))
-        scaled = np.empty((min(step, rows.stop - rows.start), p))
+        place, size = int(rows.start > 0), min(step, rows.stop - rows.start)
+        if len(rooms[place]) < size:
+            rooms[place] = np.empty((size, p))
+        scaled = rooms[place]
+        total: np.ndarray | None = None
         for begin in range(rows.start, rows.stop, step):
             end = min(begin + step, rows.stop)
-            panel = np.multiply(A[begin:end], np.sqrt(weight[begin:end, None]), out=scaled[: end - begin])
-            total += panel.T @ panel
-        return total
+            panel = scaled[: end - begin]
+            _scale(A[begin:end], weight[begin:end], panel)
+            product = panel.T @ panel
+            total = product if total is None else total + product
+        return np.zeros((p, p)) if total is None else total
 
-    first, *second = by_halves(of, A)
+    first, *second = by_halves(of, A, A.size * p >= _GRAM_FLOPS)
     return first + second[0] if second else first
 
 
 def factored(H: np.ndarray, rho: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """A function that solves (H + diag ρ) x = r. Columns are first brought to one scale; a singular H gets the least ridge that helps."""
-    diagonal = np.diag(H) + rho
+    diagonal = H.diagonal() + rho
     unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = H * unit * unit[:, None]
-    scaled[np.diag_indices_from(scaled)] += rho * unit**2
+    on_diagonal = scaled.ravel()[:: len(scaled) + 1]
+    on_diagonal += rho * unit**2
     ridge = 0.0
     while True:
-        try:
-            factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
+        # LAPACK itself: SciPy's wrappers around it take longer than the factorisation of a small matrix.
+        factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=0)
+        if not failed:
             break
-        except scipy.linalg.LinAlgError:
-            more = max(1e-14, 100.0 * ridge)
-            if more > 1.0:
-                return lambda r: np.full_like(r, np.nan)
-            scaled[np.diag_indices_from(scaled)] += more - ridge
-            ridge = more
-    return lambda r: unit * scipy.linalg.cho_solve(factor, unit * r, check_finite=False)
+        more = max(1e-14, 100.0 * ridge)
+        if more > 1.0:
+            return lambda r: np.full_like(r, np.nan)
+        on_diagonal += more - ridge
+        ridge = more
+    return lambda r: unit * scipy.linalg.lapack.dpotrs(factor, unit * r, lower=1)[0]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scale(A, weight, out):
+    """√T A; writes out."""
+    for i in range(A.shape[0]):
+        root = np.sqrt(weight[i])
+        for j in range(A.shape[1]):
+            out[i, j] = root * A[i, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -183,6 +206,10 @@ def _centre(halves, f, width, alpha, surplus, slack):
                 surplus[h, i] = 0.5 * (root - r) + width
                 slack[h, i] = width * surplus[h, i] / (surplus[h, i] - width)
             alpha[h, i] = c * width / surplus[h, i]
+
+
+# With s = c − α and e = us + ξα, T is αs/e, and of the affine direction dα = αs q/e, du = −u(1 + dα/α), dξ = −ξ(1 − dα/s): the loops below
+# divide as rarely as they can, since divisions are most of what they cost.
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -214,24 +241,21 @@ def _predictor_terms(halves, f, alpha, surplus, slack, weight, rhs):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _predict(halves, f, aimed, alpha, surplus, slack):
-    """(step to the nearest bound, coefficients of the complementarity after a step, its size for μ = 1) of the affine direction."""
+    """The step t to the nearest bound of the affine direction; Z and Q of its complementarity (1 − t) Z + t² Q; Z on the path at μ = 1."""
     blocking = 1.0
-    zero, one, two, total = 0.0, 0.0, 0.0, 0.0
+    zero, two, total = 0.0, 0.0, 0.0
     for h in range(halves.sign.shape[0]):
         for i in range(len(f)):
             c, a, u, x, sigma = halves.price[h, i], alpha[h, i], surplus[h, i], slack[h, i], halves.sign[h, i]
             if c > 0.0:
                 s = c - a
-                T = a * s / (u * s + x * a)
-                da = T * (halves.target[h, i] - sigma * (f[i] + aimed[i]))
-                du = -u - u * da / a
-                dx = -x + x * da / s
-                blocking = max(blocking, -da / a, da / s, -du / u, -dx / x)
+                part = (halves.target[h, i] - sigma * (f[i] + aimed[i])) / (u * s + x * a)
+                by_a, by_s = s * part, a * part  # dα/α, dα/s
+                blocking = max(blocking, -by_a, 1.0 + by_a, by_s, 1.0 - by_s)
                 zero += u * a + x * s
-                one += u * da + a * du - x * da + s * dx
-                two += du * da - dx * da
+                two += a * by_a * (x * (1.0 - by_s) - u * (1.0 + by_a))
                 total += 2.0 * c
-    return 1.0 / blocking, zero, one, two, total
+    return 1.0 / blocking, zero, two, total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -244,11 +268,12 @@ def _corrector_terms(halves, f, aimed, mu, alpha, surplus, slack, rhs):
             c, a, u, x, sigma = halves.price[h, i], alpha[h, i], surplus[h, i], slack[h, i], halves.sign[h, i]
             if c > 0.0:
                 s = c - a
-                T = a * s / (u * s + x * a)
+                inverse = 1.0 / (u * s + x * a)
                 short = halves.target[h, i] - sigma * f[i]
-                da = T * (short - sigma * aimed[i])
-                second_u, second_x = c * mu - (-u - u * da / a) * da, c * mu + (-x + x * da / s) * da
-                rhs[i] += sigma * (a + T * (short + second_u / a - second_x / s))
+                part = (short - sigma * aimed[i]) * inverse
+                da = a * s * part
+                second_u, second_x = c * mu + u * (1.0 + s * part) * da, c * mu - x * (1.0 - a * part) * da
+                rhs[i] += sigma * (a + (a * s * short + s * second_u - a * second_x) * inverse)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -258,17 +283,32 @@ def _correct(halves, f, aimed, df, mu, alpha, surplus, slack, dalpha, dsurplus, 
     for h in range(halves.sign.shape[0]):
         for i in range(len(f)):
             c, a, u, x, sigma = halves.price[h, i], alpha[h, i], surplus[h, i], slack[h, i], halves.sign[h, i]
+            da, du, dx = 0.0, 0.0, 0.0
             if c > 0.0:
                 s = c - a
-                T = a * s / (u * s + x * a)
+                inverse = 1.0 / (u * s + x * a)
                 short = halves.target[h, i] - sigma * f[i]
-                da = T * (short - sigma * aimed[i])
-                second_u, second_x = c * mu - (-u - u * da / a) * da, c * mu + (-x + x * da / s) * da
-                da = T * (short + second_u / a - second_x / s - sigma * df[i])
-                du = second_u / a - u - u * da / a
-                dx = second_x / s - x + x * da / s
-                blocking = max(blocking, -da / a, da / s, -du / u, -dx / x)
-                dalpha[h, i], dsurplus[h, i], dslack[h, i] = da, du, dx
-            else:
-                dalpha[h, i], dsurplus[h, i], dslack[h, i] = 0.0, 0.0, 0.0
+                part = (short - sigma * aimed[i]) * inverse
+                da = a * s * part
+                second_u, second_x = c * mu + u * (1.0 + s * part) * da, c * mu - x * (1.0 - a * part) * da
+                by_a, by_s = 1.0 / a, 1.0 / s
+                da = (a * s * (short - sigma * df[i]) + s * second_u - a * second_x) * inverse
+                du = (second_u - u * da) * by_a - u
+                dx = (second_x + x * da) * by_s - x
+                blocking = max(blocking, -da * by_a, da * by_s)
+                if -du > blocking * u:
+                    blocking = -du / u
+                if -dx > blocking * x:
+                    blocking = -dx / x
+            dalpha[h, i], dsurplus[h, i], dslack[h, i] = da, du, dx
     return 1.0 / blocking
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move(halves, step, alpha, surplus, slack, dalpha, dsurplus, dslack):
+    """Make a step; writes alpha, surplus and slack."""
+    for h in range(halves.sign.shape[0]):
+        for i in range(halves.sign.shape[1]):
+            alpha[h, i] = min(alpha[h, i] + step * dalpha[h, i], halves.price[h, i])
+            surplus[h, i] += step * dsurplus[h, i]
+            slack[h, i] += step * dslack[h, i]

@@ -23,6 +23,7 @@ from numba import njit
 from gapless.certificate import Point
 from gapless.data import require_memory
 from gapless.data.products import matvec, rmatvec
+from gapless.data.rows import FASTMATH
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, refuse_kernel, start_weights
@@ -32,6 +33,8 @@ from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 SYSTEMS = ("auto", "dense", "cg")
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
+_MANY = 1000  # columns from which memory is asked for
+_ROUGH = 1e-3  # relative gain of a step after which a sample's model is left as it is
 _PANEL = 1 << 18  # entries of X made dense at a time: 2 MiB
 
 
@@ -47,6 +50,8 @@ class NewtonState(State):
     hessian: np.ndarray | None = None
     members: np.ndarray | None = None
     solve: Callable[[np.ndarray], np.ndarray] | None = None
+    inverse: np.ndarray = None  # type: ignore[assignment]  # 1/d
+    gap: float = np.inf
     before: float = np.inf  # the last squared Newton decrement
     poor: int = 0  # steps in a row that gained nothing
 
@@ -84,17 +89,18 @@ class Newton(Solver):
         return None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> NewtonState:
-        state = NewtonState(rng, rho=ridge(problem))
+        state = NewtonState(rng, rho=ridge(problem), inverse=_inverse(box_of(problem)))
         w, b = start_weights(problem, start)
         state.w = np.append(w, b)[: len(state.rho)]
         n, columns = problem.n_samples, len(state.rho)
         dense = columns <= DENSE_COLUMNS and columns <= 2 * n if self.system == "auto" else self.system == "dense"
         state.holds = dense
         if dense:
-            require_memory(
-                32 * columns * columns,
-                f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
-            )
+            if columns > _MANY:  # asking takes as long as a step
+                require_memory(
+                    32 * columns * columns,
+                    f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
+                )
             if 4 * part_size(n, columns) < n:
                 with plain_blas():
                     self._from_sample(problem, state, fresh=not state.w.any())
@@ -115,14 +121,15 @@ class Newton(Solver):
             decrement, state.solve = -float(state.slope @ dw), solve
         state.before = decrement
         df = decisions(problem, dw)
-        t = _line_search(box_of(problem), state.f, df, float(state.rho @ (state.w * dw)), float(state.rho @ dw**2))
-        gap = self._gap(state)
+        ridge_along = float(state.rho @ (state.w * dw)), float(state.rho @ dw**2)
+        t = _line_search(box_of(problem), state.inverse, state.f, df, *ridge_along, decrement)
+        before = state.gap
         state.w = state.w + t * dw
         self._look(problem, state, state.f + t * df)
         state.iterations += 1
         state.work += 2.0 * n * entries
-        state.poor = 0 if self._gap(state) < 0.9 * gap else state.poor + 1
-        state.ready = self._gap(state) <= 0.5 * state.target * abs(self._value(problem, state))
+        state.poor = 0 if state.gap < 0.9 * before else state.poor + 1
+        state.ready = state.gap <= 0.5 * state.target * abs(self._value(problem, state))
         state.done = not decrement > 0 or state.poor >= 20
         if state.members is not None or state.hessian is None:
             state.solve = None
@@ -136,19 +143,17 @@ class Newton(Solver):
     def _look(self, problem: Problem, state: NewtonState, f: np.ndarray) -> None:
         """β and ∇P at decisions f."""
         state.f = f
-        state.beta = _best_beta(box_of(problem), f)
+        state.beta = _best_beta(*box_of(problem), state.inverse, f)
         own = problem.weights(state.beta)
         state.slope = state.rho * state.w - (own if len(state.w) == len(own) else np.append(own, state.beta.sum()))
-
-    def _gap(self, state: NewtonState) -> float:
-        """P − D of w and its β; a free intercept's part is left to the certificate."""
+        # P − D of w and its β; a free intercept's part is left to the certificate
         bounded = state.rho > 0
-        return 0.5 * float((state.slope[bounded] ** 2 / state.rho[bounded]).sum()) + float(
+        state.gap = 0.5 * float((state.slope[bounded] ** 2 / state.rho[bounded]).sum()) + float(
             np.abs(state.slope[~bounded] * state.w[~bounded]).sum()
         )
 
     def _value(self, problem: Problem, state: NewtonState) -> float:
-        return 0.5 * float(state.rho @ state.w**2) + float(_losses(box_of(problem), state.f, state.beta))
+        return 0.5 * float(state.rho @ state.w**2) + float(_losses(*box_of(problem), state.f, state.beta))
 
     def _from_sample(self, problem: Problem, state: NewtonState, fresh: bool) -> None:
         """A sample's Hessian and, for a fresh start, its model."""
@@ -159,27 +164,29 @@ class Newton(Solver):
         gather(problem.rows, rows, problem.n_features, A)
         p, epsilon, d, lower, upper = (v[rows] for v in box_of(problem))
         dual = DualBox(p, epsilon, d / factor, lower * factor, upper * factor)
+        inverse = _inverse(dual)
+        panels: list[np.ndarray] = []
         w, f = state.w, times(A, state.w)
         for _ in range(30):
-            beta = _best_beta(dual, f)
-            H = weighted_gram(A, _curvatures(dual, f))
+            beta = _best_beta(*dual, inverse, f)
+            H = weighted_gram(A, _curvatures(*dual, inverse, f), panels)
             state.work += 4.0 * A.size
             if not fresh:
                 break
             slope = state.rho * w - transposed_times(A, beta)
             dw = factored(H, state.rho)(-slope)
             df = times(A, dw)
-            t = _line_search(dual, f, df, float(state.rho @ (w * dw)), float(state.rho @ dw**2))
+            decrement = -float(slope @ dw)
+            t = _line_search(dual, inverse, f, df, float(state.rho @ (w * dw)), float(state.rho @ dw**2), decrement)
+            value = 0.5 * float(state.rho @ w**2) + float(_losses(*dual, f, beta))
             w, f = w + t * dw, f + t * df
-            fresh = -float(slope @ dw) > 1e-6 * abs(
-                0.5 * float(state.rho @ w**2) + float(_losses(dual, f, _best_beta(dual, f)))
-            )
+            fresh = decrement > _ROUGH * abs(value)
         state.w, state.hessian = w, H
         state.work += 3.0 * n * problem.entry_work
 
     def _system(self, problem: Problem, state: NewtonState) -> Callable[[np.ndarray], np.ndarray]:
         """What solves (H + diag ρ) x = r at the present f."""
-        curvature = _curvatures(box_of(problem), state.f)
+        curvature = _curvatures(*box_of(problem), state.inverse, state.f)
         if state.hessian is None:
             return self._conjugate(problem, state, curvature)
         if state.members is not None:
@@ -249,19 +256,20 @@ class Newton(Solver):
         return solve
 
 
-def _line_search(dual: DualBox, f: np.ndarray, df: np.ndarray, linear: float, quadratic: float) -> float:
-    """The t that minimises P along a direction: the root of its slope, which is piecewise linear and rises, by Newton inside a bracket."""
+def _line_search(
+    dual: DualBox, inverse: np.ndarray, f: np.ndarray, df: np.ndarray, linear: float, quadratic: float, first: float
+) -> float:
+    """A t with |P′(t)| ≤ 0.01 |P′(0)| along a direction; ``first`` is −P′(0).
+
+    P′ is piecewise linear and rises: Newton's method finds its root inside a bracket. Near the optimum the first try, t = 1, is the root itself.
+    """
     low, high, t = 0.0, np.inf, 1.0
-    first = None
+    if not first > 0:
+        return 0.0
     for _ in range(50):
-        slope, curvature = _slope_along(dual, f, df, t)
+        slope, curvature = _slope_along(*dual, inverse, f, df, t)
         slope, curvature = slope + linear + t * quadratic, curvature + quadratic
-        if first is None:
-            at_zero = _slope_along(dual, f, df, 0.0)[0] + linear
-            first = abs(at_zero)
-            if at_zero >= 0:
-                return 0.0
-        if abs(slope) <= 1e-10 * first:
+        if abs(slope) <= 0.01 * first:
             break
         low, high = (t, high) if slope < 0 else (low, t)
         new = t - slope / curvature if curvature > 0 else np.inf
@@ -273,52 +281,54 @@ def _line_search(dual: DualBox, f: np.ndarray, df: np.ndarray, linear: float, qu
     return t
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _beta_at(dual, i, f):
-    """The β that maximises β (p − f) − ε|β| − ½dβ² in its box."""
-    e = dual.p[i] - f
-    if e > dual.epsilon[i]:
-        return min(dual.upper[i], (e - dual.epsilon[i]) / dual.d[i]) if dual.upper[i] > 0.0 else 0.0
-    if e < -dual.epsilon[i]:
-        return max(dual.lower[i], (e + dual.epsilon[i]) / dual.d[i]) if dual.lower[i] < 0.0 else 0.0
-    return 0.0
+def _inverse(dual: DualBox) -> np.ndarray:
+    """1/d, zero where a sample is absent."""
+    return np.divide(1.0, dual.d, out=np.zeros_like(dual.d), where=dual.d > 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _best_beta(dual, f):
+# Plain arrays and reordered sums, without a branch: the loops below are vectorised.
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _beta_at(e, epsilon, inverse, lower, upper):
+    """The β that maximises βe − ε|β| − ½dβ² in its box."""
+    return min(max((max(e - epsilon, 0.0) + min(e + epsilon, 0.0)) * inverse, lower), upper)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+def _best_beta(p, epsilon, d, lower, upper, inverse, f):
     out = np.empty(len(f))
     for i in range(len(f)):
-        out[i] = _beta_at(dual, i, f[i])
+        out[i] = _beta_at(p[i] - f[i], epsilon[i], inverse[i], lower[i], upper[i])
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _curvatures(dual, f):
+def _curvatures(p, epsilon, d, lower, upper, inverse, f):
     """1/d where β is strictly between its bounds and not zero, otherwise zero."""
-    out = np.zeros(len(f))
+    out = np.empty(len(f))
     for i in range(len(f)):
-        beta = _beta_at(dual, i, f[i])
-        if beta != 0.0 and dual.lower[i] < beta < dual.upper[i]:
-            out[i] = 1.0 / dual.d[i]
+        beta = _beta_at(p[i] - f[i], epsilon[i], inverse[i], lower[i], upper[i])
+        out[i] = inverse[i] if beta != 0.0 and lower[i] < beta < upper[i] else 0.0
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _losses(dual, f, beta):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+def _losses(p, epsilon, d, lower, upper, f, beta):
     """Σ φᵢ(fᵢ) for the β that is best at f."""
     total = 0.0
     for i in range(len(f)):
-        total += beta[i] * (dual.p[i] - f[i]) - dual.epsilon[i] * abs(beta[i]) - 0.5 * dual.d[i] * beta[i] * beta[i]
+        total += beta[i] * (p[i] - f[i]) - epsilon[i] * abs(beta[i]) - 0.5 * d[i] * beta[i] * beta[i]
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _slope_along(dual, f, df, t):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+def _slope_along(p, epsilon, d, lower, upper, inverse, f, df, t):
     """The first and second derivative of Σ φᵢ(fᵢ + t dfᵢ) by t."""
     slope, curvature = 0.0, 0.0
     for i in range(len(f)):
-        beta = _beta_at(dual, i, f[i] + t * df[i])
+        beta = _beta_at(p[i] - f[i] - t * df[i], epsilon[i], inverse[i], lower[i], upper[i])
         slope -= beta * df[i]
-        if beta != 0.0 and dual.lower[i] < beta < dual.upper[i]:
-            curvature += df[i] * df[i] / dual.d[i]
+        inside = (beta != 0.0) & (lower[i] < beta) & (beta < upper[i])
+        curvature += df[i] * df[i] * inverse[i] if inside else 0.0
     return slope, curvature

@@ -45,7 +45,7 @@ def expected_work(problem: Problem, rows: Rows) -> float:
     n, d, entries = problem.n_samples, problem.n_features, row_entries(rows)
     assert isinstance(problem.dual, DualBox)
     smooth = bool(problem.dual.d.any())
-    steps, inside = (10, 0.6 * n) if smooth else (30, 0.15 * n)
+    steps, inside = (5, 0.6 * n) if smooth else (15, 0.15 * n)
     # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem.
     matrix = 0.5 * inside * entries**2 + d**3 / 24 if d <= _DENSE else _CG_STEPS * 2 * 0.4 * n * entries
     return steps * (3 * n * entries + 10 * n + matrix)

@@ -27,12 +27,14 @@ from gapless.solvers.sweep import (
     DUAL,
     LAST_GAP,
     OFFSET,
+    PLAIN,
     READY,
     TOTAL,
     Epoch,
     advance,
     bring_back,
     inverse_curvature,
+    is_plain,
     start_epoch,
 )
 
@@ -106,6 +108,7 @@ class SDCA(Solver):
         n, d = problem.X.shape
         free, uniform = problem.intercept == "free", self.sampling == "uniform"
         epoch = start_epoch(n, d, rng, uniform=uniform, shrinks=self.shrinking and not uniform, free=free)
+        epoch.numbers[PLAIN] = float(is_plain(problem.dual))
         diagonal, shift = problem.diagonal, problem.shift
         if free:
             # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.

@@ -24,7 +24,7 @@ _FEW = 4096
 _RETURN = 0.1
 
 # Where ``numbers`` and ``counts`` keep what; arrays, because a compiled function cannot write into a tuple.
-OFFSET, THRESHOLD, LARGEST, GAP, DUAL, FULL_GAP, LAST_GAP, TOTAL = range(8)
+OFFSET, THRESHOLD, LARGEST, GAP, DUAL, FULL_GAP, LAST_GAP, TOTAL, PLAIN = range(9)
 POSITION, LENGTH, ACTIVE, UNIFORM, SHRINKS, FREE, READY = range(7)
 
 
@@ -46,7 +46,7 @@ class Epoch(NamedTuple):
 
 def start_epoch(n: int, d: int, rng: np.random.Generator, *, uniform: bool, shrinks: bool, free: bool) -> Epoch:
     """β = 0 and w = 0, before the first visit. ``free``: the intercept is, see :func:`_finish`."""
-    numbers = np.zeros(8)
+    numbers = np.zeros(9)
     numbers[[THRESHOLD, FULL_GAP, LAST_GAP]] = np.inf
     counts = np.zeros(7, dtype=np.int64)
     counts[ACTIVE], counts[UNIFORM], counts[SHRINKS], counts[FREE] = n, uniform, shrinks, free
@@ -178,6 +178,9 @@ def sweep(values, indices, indptr, dual, q, inverse, shift, visit, beta, w, numb
     """One exact maximisation for each row of ``visit``; writes beta, w, numbers and gone."""
     if hasattr(dual, "cost"):
         _sweep_entropy(values, indices, indptr, dual, q, shift, visit, beta, w, numbers)
+    elif numbers[PLAIN] == 1.0:
+        p, lower, upper = dual.p, dual.lower, dual.upper
+        _sweep_plain(values, indices, indptr, p, lower, upper, q, inverse, shift, visit, beta, w, numbers, gone)
     else:
         p, epsilon, d, lower, upper = dual.p, dual.epsilon, dual.d, dual.lower, dual.upper
         _sweep_box(
@@ -235,6 +238,41 @@ def _sweep_box(
     numbers[LARGEST] = largest
     numbers[GAP] += gap
     numbers[DUAL] += gain
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sweep_plain(values, indices, indptr, p, lowers, uppers, q, inverse, shift, visit, beta, w, numbers, gone):
+    """What ``_sweep_box`` does where ε = d = 0 and the box is finite, the hinge: on short rows all else it computes costs more than the row."""
+    offset = numbers[OFFSET]
+    threshold, largest, gap, gain, moved = numbers[THRESHOLD], numbers[LARGEST], 0.0, 0.0, 0.0
+    for k in range(len(visit)):
+        i = np.int64(visit[k])
+        old, lower, upper = beta[i], lowers[i], uppers[i]
+        slope = p[i] - arrays_dot(values, indices, indptr, i, w) - offset
+        new = min(max((slope + q[i] * old) * inverse[i], lower), upper)
+        gap += max(slope * (upper - old), slope * (lower - old))
+        change = new - old
+        if change != 0.0:
+            gain += change * (slope - 0.5 * q[i] * change)
+            largest = max(largest, abs(change) * q[i])
+            beta[i] = new
+            moved += change
+            offset += shift * change
+            arrays_add(values, indices, indptr, i, change, w)
+        elif (old == upper and slope > threshold) or (old == lower and -slope > threshold):
+            gone[i] = 1
+    numbers[TOTAL] += moved
+    numbers[OFFSET] = offset
+    numbers[LARGEST] = largest
+    numbers[GAP] += gap
+    numbers[DUAL] += gain
+
+
+def is_plain(dual: DualTerms) -> bool:
+    """Whether a dual is linear in a finite box, as the hinge's is."""
+    if not isinstance(dual, DualBox) or dual.epsilon.any() or dual.d.any():
+        return False
+    return bool(np.isfinite(dual.upper).all() and np.isfinite(dual.lower).all())
 
 
 @njit(cache=True, error_model="numpy", inline="always")

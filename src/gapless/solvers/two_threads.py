@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import local
 from typing import TypeVar
 
 import numpy as np
@@ -31,16 +32,26 @@ def _helper(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="gapless")
 
 
+_held = local()
+
+
 @contextmanager
 def plain_blas() -> Iterator[None]:
-    """Hold BLAS to one thread."""
-    with _controller().limit(limits=1, user_api="blas"):
+    """Hold BLAS to one thread; inside another such block at no cost."""
+    if getattr(_held, "here", False):
         yield
+        return
+    with _controller().limit(limits=1, user_api="blas"):
+        _held.here = True
+        try:
+            yield
+        finally:
+            _held.here = False
 
 
-def by_halves(task: Callable[[slice], T], A: np.ndarray) -> list[T]:
+def by_halves(task: Callable[[slice], T], A: np.ndarray, large: bool | None = None) -> list[T]:
     """``task`` on the rows of A, as one slice or, where A is large, as two at the same time; the results in order."""
-    if A.size < _LARGE:
+    if not (A.size >= _LARGE if large is None else large):
         return [task(slice(0, len(A)))]
     middle = len(A) // 2
     second = _helper(os.getpid()).submit(task, slice(middle, len(A)))

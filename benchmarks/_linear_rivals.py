@@ -1,0 +1,172 @@
+"""The rivals of the linear benchmark, and the loosest setting with which each reaches a gap, remembered between runs.
+
+Each rival is a function of one number, its epochs (LIBLINEAR's own package: quarters of a digit of its tolerance), and starts from nothing
+every time. The search makes that number grow until P is within the gap of the optimum, as the judge finds it; a rival need not prove anything.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from _linear_data import EPSILON, GAPS, Case, primal, samples
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.svm import LinearSVC, LinearSVR
+
+SETTINGS = Path(__file__).parent / ".linear-settings.json"
+"""By version of each rival, so that a second run only measures."""
+GROWTH = 1.6
+HOPELESS = 10.0
+"""Seconds of a search after which a rival is given up whose last gaps say that it needs more than twice the limit."""
+BEHIND = 5.0
+"""Times the best rival's seconds after which another is not asked on: it cannot be the best."""
+Model = tuple[np.ndarray, float]
+
+
+def _liblinear(case: Case, epochs: int, dual: bool = True) -> Model:
+    X, y = samples(case.data)
+    options: dict[str, Any] = {"loss": case.loss, "C": case.C, "tol": 1e-12, "max_iter": epochs, "dual": dual}
+    model = (LinearSVR(epsilon=EPSILON, **options) if case.regression else LinearSVC(**options)).fit(X, y)
+    return model.coef_.ravel(), float(np.ravel(model.intercept_)[0])
+
+
+def _liblinear_primal(case: Case, epochs: int) -> Model:
+    return _liblinear(case, epochs, dual=False)
+
+
+@lru_cache(maxsize=1)
+def _as_csr(name: str) -> sp.csr_matrix:
+    return sp.csr_matrix(samples(name)[0])
+
+
+def _own_liblinear(case: Case, digits: int) -> Model:
+    from liblinear.liblinearutil import train
+
+    y = samples(case.data)[1]
+    kind = (12 if case.squared else 13) if case.regression else (1 if case.squared else 3)
+    option = f"-s {kind} -c {case.C:g} -B 1 -e {10.0 ** (0.25 - 0.25 * digits):g} -q"
+    weights, b = train(y, _as_csr(case.data), option + (f" -p {EPSILON:g}" if case.regression else "")).get_decfun()
+    return np.asarray(weights), b  # of the label +1, whichever comes first
+
+
+def _snap(case: Case, epochs: int) -> Model:
+    import snapml
+
+    model = snapml.SupportVectorMachine(
+        loss="hinge", regularizer=1.0 / case.C, max_iter=epochs, tol=0.0, fit_intercept=True, n_jobs=2, generate_training_history=None
+    )  # fmt: skip
+    model.fit(*samples(case.data))
+    return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+
+
+def _sgd(case: Case, epochs: int) -> Model:
+    X, y = samples(case.data)
+    options: dict[str, Any] = {
+        "loss": case.loss, "alpha": 1.0 / (case.C * len(y)), "max_iter": epochs, "tol": None, "average": True, "random_state": 0
+    }  # fmt: skip
+    model = (SGDRegressor(epsilon=EPSILON, **options) if case.regression else SGDClassifier(**options)).fit(X, y)
+    return model.coef_.ravel(), float(np.ravel(model.intercept_)[0])
+
+
+@dataclass(frozen=True)
+class Rival:
+    """How one runs, the package whose version its remembered settings belong to, and the losses that it knows."""
+
+    name: str
+    package: str
+    fit: Callable[[Case, int], Model]
+    covers: Callable[[Case], bool] = lambda case: True
+
+    @property
+    def version(self) -> str | None:
+        """None where the package is not installed."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
+
+
+RIVALS = {
+    rival.name: rival
+    for rival in (
+        Rival("sklearn", "scikit-learn", _liblinear),
+        Rival("sklearn primal", "scikit-learn", _liblinear_primal, lambda case: case.squared),
+        Rival("liblinear", "liblinear-official", _own_liblinear),
+        Rival("snapml", "snapml", _snap, lambda case: not (case.squared or case.regression)),
+        Rival("SGD", "scikit-learn", _sgd),
+    )
+}
+"""In the order in which they are asked: those first that are likely to be the fastest."""
+
+
+def timed(rival: Rival, case: Case, setting: int) -> tuple[float, Model]:
+    """One fit and its seconds."""
+    began = time.perf_counter()
+    model = rival.fit(case, setting)
+    return time.perf_counter() - began, model
+
+
+def settings_of(
+    rival: Rival, case: Case, optimum: float, limit: float, skip: str | None, bests: dict[str, float]
+) -> dict[str, dict[str, Any]]:
+    """For each gap {"setting", "seconds"}, or {"why", "tried"} with the seconds of the longest fit; from memory where an earlier run found them.
+
+    ``bests`` are the seconds of the best rival so far.
+    """
+    key = f"{rival.name} {rival.version} | {case}"
+    known = json.loads(SETTINGS.read_text()) if SETTINGS.exists() else {}
+    if key not in known:
+        skipped = {f"{gap:g}": {"why": skip, "tried": 0.0} for gap in GAPS}
+        found = skipped if skip else _search(rival, case, optimum, limit, bests)
+        known[key] = found
+        SETTINGS.write_text(json.dumps(known, indent=1, sort_keys=True))
+        shown = ", ".join(f"{gap}: {v.get('setting', v.get('why'))}" for gap, v in found.items())
+        print(f"    {rival.name} {case}: {shown}", flush=True)
+    return known[key]
+
+
+def _search(
+    rival: Rival, case: Case, optimum: float, limit: float, bests: dict[str, float]
+) -> dict[str, dict[str, Any]]:
+    """Let the setting grow; the limit is one for all fits of a search."""
+    found: dict[str, dict[str, Any]] = {}
+    spent, setting, longest, why = 0.0, 1, 0.0, ""
+    runs: list[tuple[float, float]] = []  # seconds, and the least gap so far
+    by_digits = rival.name == "liblinear"
+    for gap in sorted(GAPS, reverse=True):
+        while not why:
+            seconds, (w, b) = timed(rival, case, setting)
+            spent, longest = spent + seconds, max(longest, seconds)
+            value = primal(case, w, b)
+            now = max((value - optimum) / value, 1e-16) if math.isfinite(value) else math.inf
+            if now <= gap:
+                found[f"{gap:g}"] = {"setting": setting, "seconds": seconds}
+                break
+            runs.append((seconds, min(now, runs[-1][1]) if runs else now))
+            if seconds > BEHIND * bests.get(f"{gap:g}", math.inf):
+                why = f"over {BEHIND:g} times the best rival's"
+            elif spent > HOPELESS and len(runs) > 2 and _forecast(runs[-3], runs[-1], gap) > 2 * limit:
+                why = f"given up after {spent:.0f} s at {now:.0e}"
+            elif setting > (40 if by_digits else 1_000_000):
+                why = f"stalls at {now:.0e}"
+            elif spent + (1.2 if by_digits else GROWTH) * seconds > limit:
+                why = f"not reached in {limit:g} s"
+            setting += 1 if by_digits else max(1, int((GROWTH - 1) * setting))
+    return {f"{gap:g}": found.get(f"{gap:g}", {"why": why, "tried": longest}) for gap in GAPS}
+
+
+def _forecast(before: tuple[float, float], now: tuple[float, float], gap: float) -> float:
+    """Seconds of the fit that reaches the gap, if each second goes on to shrink it by the same factor: what linear convergence would give."""
+    (t0, g0), (t1, g1) = before, now
+    if not (g1 < g0 and t1 > t0 and math.isfinite(g0)):
+        return math.inf
+    return t1 + math.log(g1 / gap) * (t1 - t0) / math.log(g0 / g1)
