@@ -6,9 +6,9 @@ import threading
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from gapless.kernels import Panels
-from gapless.solvers.blocks import compact, widen
 
 _KEPT_BYTES = (
     160 * 2**20
@@ -45,7 +45,7 @@ class ActiveGram:
 
     def keep(self, kept: np.ndarray) -> None:
         """Only these places, in ascending order, stay."""
-        compact(self.table, kept)
+        _compact(self.table, kept)
         self.inside[self.ids] = False
         self.ids = self.ids[kept]
         self.inside[self.ids] = True
@@ -58,7 +58,7 @@ class ActiveGram:
             old, self._flat = self._flat, _take(limit * stride, self._panels.dtype)
             self._flat[: m * self.table.shape[1]] = self.table[:m].ravel()
             _give_back(old)
-        widen(self._flat, m, self.table.shape[1], stride)
+        _widen(self._flat, m, self.table.shape[1], stride)
         self.table = self._flat[: limit * stride].reshape(limit, stride)
 
     def __del__(self) -> None:
@@ -83,3 +83,20 @@ def _take(size: int, dtype: Any) -> np.ndarray:
         return spare.view(dtype)
     # What is not touched of it costs nothing.
     return np.empty(max(size, _KEPT_BYTES // dtype.itemsize) if size * dtype.itemsize > _SMALL else size, dtype=dtype)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _compact(K, kept):
+    """Move the rows and columns ``kept`` (in ascending order) of K to its beginning."""
+    for i in range(len(kept)):
+        row, source = K[i], K[kept[i]]
+        for j in range(len(kept)):
+            row[j] = source[kept[j]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _widen(flat, rows, old, new):
+    """Move rows that begin ``old`` entries apart to where they begin ``new`` (more) entries apart."""
+    for i in range(rows - 1, 0, -1):
+        for k in range(old - 1, -1, -1):
+            flat[i * new + k] = flat[i * old + k]

@@ -11,8 +11,8 @@ from numba import njit
 
 from gapless.losses import DualBox, DualEntropy
 from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step, rise_slope
+from gapless.solvers.selection import BIG, violation, working_set
 
-_BIG = 1e300  # stands for "can't move"; finite, so that the loops may assume finite numbers
 _NOISE = 8 * np.finfo(float).eps  # a violation below this multiple of the rounding of f is nothing
 _FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
@@ -35,7 +35,7 @@ def ends(dual, diagonal, beta, f, up, down):
     if hasattr(dual, "cost"):
         level = _level(dual, beta, f)
         for k in range(len(beta)):
-            up[k], down[k] = -_BIG, _BIG
+            up[k], down[k] = -BIG, BIG
             if dual.cost[k] > 0.0:
                 slope = rise_slope(dual, k, beta[k]) - f[k] - level
                 gain = _gain(dual, k, slope, diagonal[k] + bend(dual, k, beta[k], slope > 0.0), beta[k], f[k] + level)
@@ -45,8 +45,8 @@ def ends(dual, diagonal, beta, f, up, down):
                     down[k] = -gain
     else:
         for k in range(len(beta)):
-            up[k] = max(-_BIG, rise_slope(dual, k, beta[k]) - f[k])
-            down[k] = min(_BIG, fall_slope(dual, k, beta[k]) - f[k])
+            up[k] = max(-BIG, rise_slope(dual, k, beta[k]) - f[k])
+            down[k] = min(BIG, fall_slope(dual, k, beta[k]) - f[k])
     return _NOISE * (1.0 + size)
 
 
@@ -70,81 +70,6 @@ def _gain(dual, k, slope, curvature, beta, f):
     if hasattr(dual, "cost"):
         gain = min(gain, abs(slope * (dual_of(dual, k, f) - beta)))
     return gain
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def violation(up, down, groups, n_groups, coupled):
-    """The largest violation of the optimality conditions."""
-    largest = 0.0
-    for g in range(n_groups):
-        top, bottom = -_BIG, _BIG
-        for k in range(len(up)):
-            if groups[k] == g:
-                top, bottom = max(top, up[k]), min(bottom, down[k])
-        if not coupled:
-            largest = max(largest, max(top, -bottom))
-        elif top > -_BIG and bottom < _BIG:
-            largest = max(largest, top - bottom)
-    return largest
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def working_set(up, down, keep, groups, n_groups, coupled, size):
-    """At most ``size`` variables, those of a group side by side: up to half of them from ``keep``, the rest the ends of the violation.
-
-    Returns them and where each group begins.
-    """
-    n = len(up)
-    chosen = np.empty(min(size, n), dtype=np.int64)
-    starts = np.zeros(n_groups + 1, dtype=np.int64)
-    taken = np.zeros(n, dtype=np.bool_)
-    count = 0
-    for g in range(n_groups):
-        room = (len(chosen) - count) // (n_groups - g)
-        begin = count
-        top, bottom = -_BIG, _BIG
-        for k in range(n):
-            if groups[k] == g:
-                top, bottom = max(top, up[k]), min(bottom, down[k])
-        low, high = (bottom, top) if coupled else (0.0, 0.0)
-        middle = 0.5 * (low + high)
-        count = _largest(
-            np.where(keep & (groups == g), np.abs(0.5 * (up + down) - middle), -1.0),
-            0.0,
-            room // 2,
-            taken,
-            chosen,
-            count,
-        )
-        half = (room - (count - begin) + 1) // 2
-        count = _largest(np.where(groups == g, up, -_BIG), max(low, -0.5 * _BIG), half, taken, chosen, count)
-        rest = room - (count - begin)
-        count = _largest(np.where(groups == g, -down, -_BIG), max(-high, -0.5 * _BIG), rest, taken, chosen, count)
-        starts[g + 1] = count
-    return chosen[:count], starts
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _largest(score, floor, most, taken, chosen, count):
-    """Append the ``most`` largest scores from ``floor`` on that are not taken yet; returns the new count."""
-    open_ = np.empty(len(score), dtype=np.int64)
-    n = 0
-    for k in range(len(score)):
-        if not taken[k] and score[k] >= floor:
-            open_[n] = k
-            n += 1
-    if most <= 0 or n == 0:
-        return count
-    values = score[open_[:n]]
-    threshold = np.partition(values, n - most)[n - most] if most < n else -np.inf
-    for strict in (True, False):
-        for h in range(n):
-            if most > 0 and (values[h] > threshold if strict else values[h] == threshold):
-                taken[open_[h]] = True
-                chosen[count] = open_[h]
-                count += 1
-                most -= 1
-    return count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -229,7 +154,7 @@ def _pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f):
     rise, fall, room = np.empty(q), np.empty(q), np.empty(q)
     up, down, score = np.empty(q), np.empty(q), np.empty(q)
     for k in range(q):
-        rise[k], fall[k] = max(-_BIG, rise_slope(dual, k, beta[k])), min(_BIG, fall_slope(dual, k, beta[k]))
+        rise[k], fall[k] = max(-BIG, rise_slope(dual, k, beta[k])), min(BIG, fall_slope(dual, k, beta[k]))
         up[k], down[k] = rise[k] - f[k], f[k] - fall[k]
     for step in range(max_steps):
         if hasattr(dual, "cost"):
@@ -261,8 +186,8 @@ def _pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f):
         if change_i == 0.0 and change_j == 0.0:
             return step
         beta[i], beta[j] = new_i, new_j
-        rise[i], fall[i] = max(-_BIG, rise_slope(dual, i, new_i)), min(_BIG, fall_slope(dual, i, new_i))
-        rise[j], fall[j] = max(-_BIG, rise_slope(dual, j, new_j)), min(_BIG, fall_slope(dual, j, new_j))
+        rise[i], fall[i] = max(-BIG, rise_slope(dual, i, new_i)), min(BIG, fall_slope(dual, i, new_i))
+        rise[j], fall[j] = max(-BIG, rise_slope(dual, j, new_j)), min(BIG, fall_slope(dual, j, new_j))
         for k in range(q):
             value = f[k] + (change_i * row[k] + change_j * other[k])
             f[k] = value
@@ -323,8 +248,8 @@ def _ends_by_violation(up, down, starts, target, one_end, room):
         if last == first:
             continue
         top = _top(up, room, first, last)
-        bottom = -_BIG if one_end and len(starts) == 2 else -_top(down, room, first, last)
-        if top > -0.5 * _BIG and bottom < 0.5 * _BIG and top - bottom > worst:
+        bottom = -BIG if one_end and len(starts) == 2 else -_top(down, room, first, last)
+        if top > -0.5 * BIG and bottom < 0.5 * BIG and top - bottom > worst:
             worst, group = top - bottom, g
             best_i = first
             while up[best_i] != top:
@@ -355,7 +280,7 @@ def _ends_by_gain(dual, diagonal, beta, f):
     up, down = np.empty(len(beta)), np.empty(len(beta))
     noise = ends(dual, diagonal, beta, f, up, down)
     i, j = np.argmax(up), np.argmin(down)
-    if up[i] <= -_BIG or down[j] >= _BIG or up[i] - down[j] <= noise * noise:
+    if up[i] <= -BIG or down[j] >= BIG or up[i] - down[j] <= noise * noise:
         return -1, -1
     return i, j
 
@@ -385,73 +310,3 @@ def _singles(dual, diagonal, K, target, max_steps, beta, f):
         for k in range(q):
             f[k] += change * row[k]
     return max_steps
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def outlying(up, down, groups, offsets):
-    """How far each variable violates the optimality conditions for given offsets; negative: how far it is from that. Both ends come first."""
-    out = np.empty(len(up))
-    for k in range(len(up)):
-        b = offsets[groups[k]]
-        out[k] = max(up[k] - b, b - down[k])
-    for g in range(len(offsets)):
-        top, bottom = -1, -1
-        for k in range(len(up)):
-            if groups[k] == g:
-                top = k if top < 0 or up[k] > up[top] else top
-                bottom = k if bottom < 0 or down[k] < down[bottom] else bottom
-        if top >= 0:
-            out[top] = out[bottom] = np.inf
-    return out
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def entrants(up, down, groups, offsets, coupled, share, inside, most):
-    """The worst violators that are not inside, in order of place: of each group and each end those that violate by ``share`` of its worst.
-
-    An end is measured from the group's offset, or from the middle between both ends where that is nearer to the other end, so that no end is empty.
-    """
-    taken = inside.copy()
-    chosen = np.empty(min(most, len(up)), dtype=np.int64)
-    count = 0
-    for g in range(len(offsets)):
-        mine = groups == g
-        room = (len(chosen) - count) // (len(offsets) - g)
-        top, bottom = np.where(mine, up, -_BIG).max(), np.where(mine, down, _BIG).min()
-        middle = 0.5 * (top + bottom) if coupled else 0.0
-        low, high = min(offsets[g], middle), max(offsets[g], middle)
-        begin = count
-        count = _largest(
-            np.where(mine, up, -_BIG), low + share * max(top - low, 0.0), (room + 1) // 2, taken, chosen, count
-        )
-        rest = room - (count - begin)
-        count = _largest(
-            np.where(mine, -down, -_BIG), share * max(high - bottom, 0.0) - high, rest, taken, chosen, count
-        )
-    return np.sort(chosen[:count])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def nearest(score, most):
-    """The places of the ``most`` largest scores, in order."""
-    taken = np.zeros(len(score), dtype=np.bool_)
-    chosen = np.empty(min(most, len(score)), dtype=np.int64)
-    count = _largest(score, -np.inf, len(chosen), taken, chosen, 0)
-    return np.sort(chosen[:count])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def compact(K, kept):
-    """Move the rows and columns ``kept`` (in ascending order) of K to its beginning."""
-    for i in range(len(kept)):
-        row, source = K[i], K[kept[i]]
-        for j in range(len(kept)):
-            row[j] = source[kept[j]]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def widen(flat, rows, old, new):
-    """Move rows that begin ``old`` entries apart to where they begin ``new`` (more) entries apart."""
-    for i in range(rows - 1, 0, -1):
-        for k in range(old - 1, -1, -1):
-            flat[i * new + k] = flat[i * old + k]

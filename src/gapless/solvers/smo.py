@@ -4,10 +4,11 @@ With a free intercept Σβ = 0 couples the variables, so that the least step mov
 violation; j is, among those that can fall below it, the one whose step gains most, (vᵢ − vⱼ)²/η with η = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
 (``pairs="second_order"``), or the other end of the violation (``"maximal_violation"``). Without the constraint one variable at a time moves.
 
-Three levels keep the work where it pays. A round takes the free variables and the worst violators among all samples, an active set of some
-thousands, and computes their kernel matrix; the dual is maximised over them, by blocks that fit a core's cache (``blocks.py``); then what moved is
-expanded to all samples, through panels that keep no kernel row (``kernels/panel.py``). Equal samples are one variable. A large problem is solved on
-growing random parts of it first, so that a round on all samples begins near the optimum.
+Three levels keep the work where it pays. An active set of some thousands, whose kernel matrix is kept (``active_gram.py``), takes in the worst
+violators of all samples at each round, and loses those that are farthest from violating; the dual is maximised over it, by blocks that fit a core's
+cache (``blocks.py``); then what moved is expanded to the samples outside, through panels that keep no kernel row (``kernels/panel.py``), or through
+rows that are kept where an entry is costly (``kept_rows.py``). Equal samples are one variable. A large problem is solved on growing random parts of
+it first, so that a round on all samples begins near the optimum.
 
 Kernel entries are float32 where there are many; f = Kβ is float64, and refreshed from scratch when its error could matter.
 """
@@ -27,9 +28,10 @@ from gapless.problem import Problem
 from gapless.repair import feasible
 from gapless.solvers.active_gram import ActiveGram
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
-from gapless.solvers.blocks import ends, entrants, nearest, outlying, solve_active, violation
+from gapless.solvers.blocks import ends, solve_active
 from gapless.solvers.judge import own_gap
 from gapless.solvers.kept_rows import KeptRows
+from gapless.solvers.selection import entrants, nearest, outlying, violation
 
 PAIRS = ("second_order", "maximal_violation")
 _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
@@ -96,8 +98,9 @@ class SmoState(State):
 class SMO(Solver):
     """Two-variable decomposition of the dual, in blocks.
 
-    ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept, which is the size of an
-    active set: 64 MB hold the largest there is, 4,096 samples in float32.
+    ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept: those of the active set, which
+    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table of up to 160 MB stays for the next
+    solver of the process.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
