@@ -23,10 +23,8 @@ from gapless.kernels import Linear, Precomputed
 from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.solve import solve
-from gapless.solvers import as_solver
 from gapless.trace import Callback, Progress, Trace
 
-_PAIRS = 5_000  # samples up to which steps in pairs, which a free intercept asks for, are quick enough
 
 APPROXIMATION = Rule(
     lambda value: (
@@ -86,13 +84,9 @@ def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
     Features of floating-point samples are computed and kept in float32: what that costs, the exact certificate counts.
     """
     features = phi.fit_transform(problem.X if isinstance(phi.kernel, Precomputed) else problem.X.astype(np.float32))
-    terms: dict[str, Any] = {"loss": problem.loss, "C": 1.0, "sample_weight": problem.cost}
-    linear = Problem(features, problem.y, intercept=problem.intercept, **terms)
-    if problem.n_samples > _PAIRS and as_solver("auto", linear).name == "smo":
-        # A step in pairs costs a column of inner products; with b as one more weight a step costs a row. Features of mean zero leave b little to do
-        # (a free b does not see the mean), and Σβ = b is next to nothing against so many samples when it is repaired.
-        features -= features.mean(axis=0, dtype=np.float64).astype(features.dtype)
-        linear = Problem(features, problem.y, intercept="regularized", **terms)
+    linear = Problem(
+        features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept
+    )
     return solve(linear, "auto", **options)
 
 
