@@ -41,6 +41,11 @@ def test_tiles_hold_what_the_block_holds(name, storage, dtype, tolerance):
     np.testing.assert_allclose(f[100:2200], K[100:2200] @ COEFFICIENTS, atol=tolerance * scale)
     assert not f[:100].any() and not f[2200:].any()
     np.testing.assert_allclose(panels.square(LEFT), K[LEFT], atol=20 * tolerance * np.abs(K).max())
+    to = np.array([0, 7, 2299])
+    panels.expand(LEFT, COEFFICIENTS, f := np.zeros(len(X)), to)
+    np.testing.assert_allclose(f[to], K[to] @ COEFFICIENTS, atol=tolerance * scale)
+    panels.rows(LEFT, 100, 2200, rows := np.zeros((301, len(X)), dtype=dtype), 1)
+    np.testing.assert_allclose(rows[1:, 100:2200], K[100:2200].T, atol=20 * tolerance * np.abs(K).max())
     chosen = Panels(kernel, data[LEFT], dtype)
     both = np.column_stack([COEFFICIENTS, -2.0 * COEFFICIENTS])
     np.testing.assert_allclose(chosen.apply(data, both), K @ both, atol=2 * tolerance * scale)
@@ -90,6 +95,25 @@ def test_the_error_of_float32_stays_within_its_bound(seed, gamma, scale, sparse)
     exact = kernels.RBF(gamma).block(Z, vectors) @ coefficients
     assert (np.abs(values - exact) <= bounds).all()
     assert (bounds <= 0.01 * (1 + gamma) * np.abs(coefficients).sum(axis=0)).all()
+
+
+def test_whole_numbers_have_a_sharp_bound():
+    ones = sp.csr_array((rng.random((400, 60)) < 0.1).astype(np.float64))
+    weights, kernel = rng.normal(size=(400, 1)), kernels.RBF(0.05)
+    exact = kernel.block(ones, ones) @ weights
+    values, bounds = Panels(kernel, ones).apply_bounded(ones, weights)
+    assert (np.abs(values - exact) <= bounds).all()
+    _, others = Panels(kernel, ones * 1.1).apply_bounded(ones * 1.1, weights)
+    assert (3 * bounds < others).all()
+
+
+def test_long_sums_have_a_bound_of_short_ones():
+    long = rng.normal(size=(200, 700)) / 20.0
+    weights, kernel = rng.normal(size=(200, 1)), kernels.RBF(0.5)
+    values, bounds = Panels(kernel, long).apply_bounded(long, weights)
+    assert (np.abs(values - kernel.block(long, long) @ weights) <= bounds).all()
+    _, short = Panels(kernel, long[:, :200]).apply_bounded(long[:, :200], weights)
+    assert np.median(bounds) < 3 * np.median(short)
 
 
 def test_only_kernels_with_relative_errors_have_bounds():

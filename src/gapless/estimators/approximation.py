@@ -25,7 +25,6 @@ from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.trace import Callback, Progress, Trace
 
-
 APPROXIMATION = Rule(
     lambda value: (
         value is None
