@@ -27,7 +27,7 @@ SETTINGS = Path(__file__).parent / ".linear-settings.json"
 GROWTH = 1.6
 HOPELESS = 10.0
 """Seconds of a search after which a rival is given up whose last gaps say that it needs more than twice the limit."""
-BEHIND = 5.0
+BEHIND = 20.0
 """Times the best rival's seconds after which another is not asked on: it cannot be the best."""
 Model = tuple[np.ndarray, float]
 
@@ -142,15 +142,16 @@ def _search(
     spent, setting, longest, why = 0.0, 1, 0.0, ""
     runs: list[tuple[float, float]] = []  # seconds, and the least gap so far
     by_digits = rival.name == "liblinear"
+    rival.fit(case, 1)  # a first fit loads what the others find loaded
+    missed = 0
     for gap in sorted(GAPS, reverse=True):
         while not why:
-            seconds, (w, b) = timed(rival, case, setting)
+            seconds, now = _reached(rival, case, setting, optimum)
             spent, longest = spent + seconds, max(longest, seconds)
-            value = primal(case, w, b)
-            now = max((value - optimum) / value, 1e-16) if math.isfinite(value) else math.inf
             if now <= gap:
-                found[f"{gap:g}"] = {"setting": setting, "seconds": seconds}
+                found[f"{gap:g}"] = _loosest(rival, case, optimum, gap, missed, setting, seconds)
                 break
+            missed = setting
             runs.append((seconds, min(now, runs[-1][1]) if runs else now))
             if seconds > BEHIND * bests.get(f"{gap:g}", math.inf):
                 why = f"over {BEHIND:g} times the best rival's"
@@ -162,6 +163,29 @@ def _search(
                 why = f"not reached in {limit:g} s"
             setting += 1 if by_digits else max(1, int((GROWTH - 1) * setting))
     return {f"{gap:g}": found.get(f"{gap:g}", {"why": why, "tried": longest}) for gap in GAPS}
+
+
+def _reached(rival: Rival, case: Case, setting: int, optimum: float) -> tuple[float, float]:
+    """(seconds, relative gap) of one fit."""
+    seconds, (w, b) = timed(rival, case, setting)
+    value = primal(case, w, b)
+    return seconds, max((value - optimum) / value, 1e-16) if math.isfinite(value) else math.inf
+
+
+def _loosest(
+    rival: Rival, case: Case, optimum: float, gap: float, missed: int, setting: int, seconds: float
+) -> dict[str, Any]:
+    """The setting that reaches the gap, looser where one between it and the last that missed does: three halvings."""
+    for _ in range(3):
+        middle = (missed + setting) // 2
+        if middle in (missed, setting):
+            break
+        taken, now = _reached(rival, case, middle, optimum)
+        if now <= gap:
+            setting, seconds = middle, taken
+        else:
+            missed = middle
+    return {"setting": setting, "seconds": seconds}
 
 
 def _forecast(before: tuple[float, float], now: tuple[float, float], gap: float) -> float:
