@@ -254,12 +254,12 @@ class Problem:
         support, others = np.flatnonzero(merged), np.flatnonzero(merged == 0)
         if not len(support):
             return self.expand(beta), np.zeros(n)
-        fast = Panels(self.kernel, self.X[first[support]])
+        fast = Panels(self.kernel, self.X, rows=first[support])
         if not fast.has_bounds:
             return self.expand(beta), np.zeros(n)
         f, error = np.empty(len(first)), np.zeros(len(first))
-        f[support] = Panels(self.kernel, self.X[first[support]], np.float64).own(merged[support])
-        values, bounds = fast.apply_bounded(self.X[first[others]], merged[support, None])
+        f[support] = Panels(self.kernel, self.X, np.float64, first[support]).own(merged[support])
+        values, bounds = fast.apply_bounded(self.X, merged[support, None], first[others])
         f[others], error[others] = values[:, 0], bounds[:, 0]
         return f[which], error[which]
 

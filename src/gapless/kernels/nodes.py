@@ -20,7 +20,7 @@ TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
 _NARROW = 32  # its width where a column of features is long
 _MANY_FEATURES = 4096
 _STRETCH = 128  # features of a long sum in float32 that are summed by themselves first, so that its error is small
-_COSTLY = 100  # entries of a row from which on a product takes many times as long as reading its result
+_COSTLY = 400  # entries of a row from which on a product takes many times as long as reading its result
 _DENSE_SHARE = 0.25  # a CSR matrix with more entries than this is faster as a dense one
 # γ‖x‖² beyond which the expansion of ‖x − z‖² has lost too much.
 _LARGE_EXPONENT = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e5}
@@ -65,22 +65,24 @@ class Node(ABC):
         return None
 
 
-class _DenseDot(Node):
+class DenseDot(Node):
     """A function of ⟨x, z⟩ (and, for RBF, of the norms, as two more columns), by BLAS."""
 
     def __init__(self, kernel: Kernel, X: np.ndarray, dtype: np.dtype) -> None:
         self._kernel, self._dtype = kernel, dtype
         self._centre = X.mean(axis=0, dtype=np.float64) if isinstance(kernel, RBF) else None
 
-    def prepare(self, X: Matrix) -> np.ndarray:
+    def prepare(self, X: Matrix, chosen: np.ndarray | None = None) -> np.ndarray:
         X = X.toarray() if sp.issparse(X) else X
         if not isinstance(self._kernel, RBF):
-            return np.ascontiguousarray(X, dtype=self._dtype)
-        out = np.empty((X.shape[0], X.shape[1] + 2), dtype=self._dtype)
+            return np.ascontiguousarray(X if chosen is None else X[chosen], dtype=self._dtype)
+        n = X.shape[0] if chosen is None else len(chosen)
+        out = np.empty((n, X.shape[1] + 2), dtype=self._dtype)
         scale = np.sqrt(2.0 * self._kernel.gamma)
-        for begin in range(0, X.shape[0], TALL):
+        for begin in range(0, n, TALL):
             rows = slice(begin, begin + TALL)
-            part = (X[rows] - self._centre) * scale
+            part = X[rows if chosen is None else chosen[rows]] - self._centre
+            part *= scale
             out[rows, :-2] = part
             out[rows, -1] = -0.5 * np.einsum("ij,ij->i", part, part)
         out[:, -2] = 1.0
@@ -394,7 +396,7 @@ def plan(kernel: Any, X: Matrix, dtype: np.dtype) -> Node:
             return _Whole(kernel, dtype)
         if sp.issparse(X) and X.nnz < _DENSE_SHARE * X.shape[0] * X.shape[1]:
             return _SparseDot(kernel, X, dtype)
-        return _DenseDot(kernel, X, dtype)
+        return DenseDot(kernel, X, dtype)
     if kind is Laplacian and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
         return _Manhattan(kernel, dtype)
     if isinstance(kernel, Precomputed):

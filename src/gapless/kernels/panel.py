@@ -13,18 +13,19 @@ from typing import Any
 import numpy as np
 
 from gapless.kernels.base import Kernel
-from gapless.kernels.nodes import TALL, WIDE, Lookup, Room, plan
+from gapless.kernels.nodes import TALL, WIDE, DenseDot, Lookup, Room, plan
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.threads import core_count, share
 from gapless.kernels.tiles import fold, put, put_mirrored
 
 _SHARED = 2**18  # entries from which on threads share the work
 _SOME = 128  # samples whose entries tell the error
+_SLAB = 4096  # rows of another matrix that are prepared at a time
 _LANES = 4  # sums of its own for threads to work on
 
 
 class Panels:
-    r"""The kernel of the samples X, in tiles.
+    r"""The kernel of the samples X (or of chosen rows of X), in tiles.
 
     >>> import numpy as np
     >>> from gapless.kernels import RBF, Panels
@@ -38,13 +39,21 @@ class Panels:
     array([ 0.6321, -0.6321, -0.0182])
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, dtype: Any = np.float32) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, dtype: Any = np.float32, rows: np.ndarray | None = None) -> None:
         self.dtype = np.dtype(dtype)
-        self.n = X.shape[0]
-        self._kernel, self._X = kernel, X
+        self.n = X.shape[0] if rows is None else len(rows)
+        self._kernel, self._X, self._rows = kernel, X, rows
         self._node = plan(kernel, X, self.dtype)
-        self._right = self._node.prepare(X)
+        self._right = self._prepare(X, rows)
         self.entries = 0.0  # how many were computed
+
+    def _prepare(self, X: Matrix, rows: np.ndarray | None) -> Any:
+        """The operand of the chosen rows of X (all if None)."""
+        if rows is None:
+            return self._node.prepare(X)
+        if isinstance(self._node, DenseDot) and isinstance(X, np.ndarray):
+            return self._node.prepare(X, rows)  # without a copy of X
+        return self._node.prepare(X[rows])
 
     @cached_property
     def error(self) -> float:
@@ -52,7 +61,7 @@ class Panels:
         if self.dtype == np.float64:
             return 0.0
         some = np.linspace(0, self.n - 1, min(self.n, _SOME)).astype(np.int64)
-        exact = Panels(self._kernel, self._X[some], np.float64)
+        exact = Panels(self._kernel, self._X[some if self._rows is None else self._rows[some]], np.float64)
         difference = self.square(some) - exact.square(np.arange(len(some)))
         return float(np.sqrt(np.mean(difference**2)))
 
@@ -114,26 +123,30 @@ class Panels:
         """Whether ``apply_bounded`` knows its error: for RBF, whose entries' errors are relative to the entries."""
         return self._node.rounding(self._right) is not None
 
-    def apply_bounded(self, Z: Matrix, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``apply``, and how far at most each value is from the exact one.
+    def apply_bounded(
+        self, Z: Matrix, coefficients: np.ndarray, rows: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """``apply`` to Z (or to chosen rows of it), and how far at most each value is from the exact one.
 
         The exponent of k(z, x) is a sum of m terms in the tiles' precision u, off by at most (m + 4) u ‖a‖‖b‖, with a and b the rows whose product it
         is; so k is off by that share of itself, and by 3 u for the exponential. One model's sum is float64; of several, a sum of 128 entries is off
         by another 137 u Σ |c| k.
         """
-        right = self._node.prepare(Z)
         own, terms = self._node.rounding(self._right)
-        others, most = self._node.rounding(right)
-        terms = max(terms, most)
         both = np.concatenate([coefficients, np.abs(coefficients) * own[:, None]], axis=1)
         single = both.shape[1] == 2
-        out = np.zeros((Z.shape[0], both.shape[1]))
+        n = Z.shape[0] if rows is None else len(rows)
+        out, share = np.zeros((n, both.shape[1])), np.empty(n)
         blocks = self._node.left(self._right, np.arange(self.n))
-        self._accumulate(right, 0, Z.shape[0], blocks, both, out, exact=single)
-        values, weights = np.split(out, 2, axis=1)
         unit = float(np.finfo(self.dtype).eps) / 2
+        for begin in range(0, n, _SLAB):  # little memory at a time
+            part = slice(begin, begin + _SLAB)
+            right = self._node.prepare(Z[part] if rows is None else Z[rows[part]])
+            others, most = self._node.rounding(right)
+            self._accumulate(right, 0, len(others), blocks, both, out[part], exact=single)
+            share[part] = unit * (max(terms, most) + 4) * others
+        values, weights = np.split(out, 2, axis=1)
         vanished = 2.0 * float(np.finfo(np.float32).tiny) * np.abs(coefficients).sum(axis=0)  # exponents that underflow
-        share = unit * (terms + 4) * others
         worst = share * float(own.max(initial=1.0))
         share *= np.expm1(np.minimum(worst, 500.0)) / worst  # e to the power of an error, not the error itself
         return values, 1.01 * (share + (3.0 if single else 140.0) * unit)[:, None] * weights + vanished

@@ -99,8 +99,8 @@ class SMO(Solver):
     """Two-variable decomposition of the dual, in blocks.
 
     ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept: those of the active set, which
-    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table of up to 160 MB stays for the next
-    solver of the process.
+    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table stays for the next solver of the
+    process, since fresh memory is slow.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
@@ -132,10 +132,10 @@ class SMO(Solver):
         samples, order, which, portion = _distinct(problem, rng)
         kernel = Linear() if problem.kernel is None else problem.kernel
         n = len(order)
-        X = problem.X if len(order) == problem.n_samples and (np.diff(order) == 1).all() else problem.X[order]
-        panels = Panels(kernel, X, np.float64 if n <= _EXACT else np.float32)
+        rows = None if n == problem.n_samples and (np.diff(order) == 1).all() else order
+        panels = Panels(kernel, problem.X, np.float64 if n <= _EXACT else np.float32, rows)
         if n > _EXACT and panels.error > _LOOSE:
-            panels = Panels(kernel, X, np.float64)
+            panels = Panels(kernel, problem.X, np.float64, rows)
         state = SmoState(rng, samples=samples, order=order, which=which, portion=portion, panels=panels)
         state.beta = np.bincount(which, weights=beta, minlength=n)
         state.f = np.zeros(n)
