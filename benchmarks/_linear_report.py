@@ -76,7 +76,8 @@ def _method(measured: Measured) -> str:
 0.5 s, 3 below 3 s, 2 below 10 s, else 1), memory touched before. Ours has its own proof inside its time. A rival proves nothing: it runs with
 the loosest number of epochs (LIBLINEAR's own package: tolerance, in quarters of a digit, on a CSR matrix made beforehand), growing by {GROWTH:g}
 and then refined, with which its P is within the gap of the best dual value known, by an independent float64 judge. All fits of one search
-share 120 s, or less where an entry says so; a rival is given up after {HOPELESS:g} s where the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap
+share 120 s, or less where an entry says so; a rival is given up
+after {HOPELESS:g} s where the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap
 nor for a larger C where it missed the looser one, nor beyond {BEHIND:g} times the best rival's seconds. Where no rival gets there the ratio is that
 of the longest fit tried, a lower bound (“>”).
 Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.{missing_text}"""
