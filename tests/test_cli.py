@@ -180,7 +180,7 @@ def test_ctrl_c_during_the_demo(monkeypatch):
     from gapless.demo import EXPERIMENTS, Experiment
 
     def interrupted(folder, tell):
-        raise gapless.Interrupted(gapless.solve(gapless.Problem([[-1.0], [1.0]], [0, 1])))
+        raise gapless.Interrupted(gapless.solve(gapless.Problem([[-1.0], [1.0]], [0, 1]), "smo"))
 
     monkeypatch.setitem(EXPERIMENTS, 1, Experiment("Stopped", interrupted))
     done = run("demo", "--no-figures")

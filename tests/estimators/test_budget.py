@@ -34,7 +34,7 @@ def test_max_iter_is_exact(bound):
     np.testing.assert_array_equal(model.n_iter_, [bound])
     assert model.fit_status_ == 1 and model.certificate_.relative_gap > 1e-8
     with pytest.warns(ConvergenceWarning, match="Liblinear failed to converge, increase the number of iterations."):
-        assert gl.LinearSVC(max_iter=bound, tol=1e-12).fit(X, y).n_iter_ == bound
+        assert gl.LinearSVC(max_iter=bound, tol=1e-12, solver="sdca").fit(X, y).n_iter_ == bound
 
 
 def test_max_time():

@@ -29,7 +29,7 @@ def test_one_line_with_gap_support_vectors_and_rate(terminal):
 
 
 def test_subproblems_are_counted(terminal):
-    gl.LinearSVC(verbose=1).fit(*iris())
+    gl.LinearSVC(verbose=1, solver="sdca").fit(*iris())
     assert "LinearSVC 3/3" in terminal.getvalue() and "epochs/s" in terminal.getvalue()
 
 
