@@ -10,10 +10,9 @@ from numba import njit
 
 from gapless.kernels import Panels
 
-_KEPT_BYTES = (
-    160 * 2**20
-)  # of the one table, at most, that is kept for the next solver of this process: fresh memory is slow
-_SMALL = 4 * 2**20
+# One table of up to so many bytes stays for the next solver of this process, since fresh memory is slow.
+_KEPT_BYTES = 160 * 2**20
+_SMALL = 4 * 2**20  # below this a table gets no more than it asks for
 _lock = threading.Lock()
 _spare: list[np.ndarray] = []
 

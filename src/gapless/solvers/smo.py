@@ -38,13 +38,10 @@ _EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
 _WHOLE = 2048  # up to this many samples all are in the active set
 _ENTER = 2048  # samples that enter it in a round, at most
-_LEAST, _MOST, _FULL = (
-    2048,
-    6144,
-    8192,
-)  # samples of the active set: few where there are few support vectors, most where many of them are free
+# Samples of the active set: few where there are few support vectors, most where many of them are free.
+_LEAST, _MOST, _FULL = 2048, 6144, 8192
 _FLOOR = 0.05  # and violate by at least this share of the largest violation
-_TABLE = 4 * 6144**2  # bytes of the active set's entries; the rest of the room is for rows
+_TABLE = 4 * _MOST**2  # bytes of the active set's entries where rows are kept too: those get the rest
 _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught enough
 _PATIENCE = 50  # fresh starts after which a move no longer counts as progress
 _MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
@@ -99,8 +96,8 @@ class SMO(Solver):
     """Two-variable decomposition of the dual, in blocks.
 
     ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept: those of the active set, which
-    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table stays for the next solver of the
-    process, since fresh memory is slow.
+    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table of up to 160 MB stays for the next
+    solver of the process, since fresh memory is slow.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
@@ -243,7 +240,8 @@ class SMO(Solver):
         free = int(np.count_nonzero((box.lower < beta) & (beta < box.upper) & (beta != 0.0)))
         wanted = -(-(5 * free // 4 + _ENTER) // 1024) * 1024
         usual = min(_MOST, -(-(_BLOCK + 3 * int(np.count_nonzero(beta)) // 2) // 1024) * 1024)
-        return min(self._most(state.panels), max(len(state.active.table), usual, min(wanted, _FULL), _LEAST))
+        most = _FULL if state.rows is None else _MOST  # rows have the room beyond
+        return min(self._most(state.panels), max(len(state.active.table), usual, min(wanted, most), _LEAST))
 
     def _most(self, panels: Panels) -> int:
         return max(2, min(panels.n, int(np.sqrt(self.cache_mb * 2**20 / panels.dtype.itemsize))))
