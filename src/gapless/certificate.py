@@ -159,7 +159,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     beta = point.beta
     if beta is None:
         beta = _beta_of_weights(problem, point)
-    if not np.isfinite(beta).all():
+    if not _is_finite(beta):
         beta = np.zeros(problem.n_samples)
     beta, box_violation, sum_violation = feasible(problem, beta)
     w, error = problem.weights(beta) if problem.is_linear else None, None
@@ -169,9 +169,10 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         f = problem.expand_weights(w)
     else:
         f, error = problem.expand_bounded(beta)
-    shift_b = problem.shift * float(beta.sum())
-    square = float(w @ w if w is not None else beta @ f) + shift_b * float(beta.sum())
-    if not (math.isfinite(square) and np.isfinite(f).all()):
+    total = float(beta.sum()) if problem.shift else 0.0
+    shift_b = problem.shift * total
+    square = float(w @ w if w is not None else beta @ f) + shift_b * total
+    if not (math.isfinite(square) and _is_finite(f)):
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     scale, value = _best_scale(problem, beta, square)
     if scale != 1.0:
@@ -268,7 +269,7 @@ def _primal(
 ) -> PrimalPoint:
     """P at the decision values f + b, where ``square`` is twice the regulariser; with a free intercept b is chosen here, exactly."""
     expansion = None if problem.is_linear else expansion
-    if not (math.isfinite(square) and math.isfinite(b) and np.isfinite(f).all()):
+    if not (math.isfinite(square) and math.isfinite(b) and _is_finite(f)):
         return _at(math.inf, w, expansion, b, (b, b), own)
     if problem.is_hard:
         return _hard_primal(problem, f, b, square, w, expansion, own)
@@ -277,9 +278,13 @@ def _primal(
         intervals = best_offsets(problem, f)
     offsets = middles(intervals)
     each = offsets[0] if len(offsets) == 1 else offsets[problem.groups]
-    value = 0.5 * square + float((problem.cost * problem.loss.value(problem.y, f + each)).sum())
-    value += float(problem.totals @ offsets)
+    value = 0.5 * square + problem.loss.total(problem.y, f + each, problem.cost) + float(problem.totals @ offsets)
     return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
+
+
+def _is_finite(values: np.ndarray) -> bool:
+    """Whether all values are finite: their sum tells at once, but where it overflows."""
+    return math.isfinite(values.sum()) or bool(np.isfinite(values).all())
 
 
 def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from gapless.data.sums import add
 from gapless.losses import DualBox
 from gapless.problem import Problem
 
@@ -63,17 +64,8 @@ def _sum_of_side(values, groups, g, side):
     total, lost = 0.0, 0.0
     for k in range(len(values)):
         if groups[k] == g and (side == 0 or side * values[k] > 0.0):
-            total, lost = _add(total, lost, values[k])
+            total, lost = add(total, lost, values[k])
     return total + lost
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _add(total, lost, value):
-    """Neumaier's sum."""
-    new = total + value
-    if abs(total) >= abs(value):
-        return new, lost + ((total - new) + value)
-    return new, lost + ((value - new) + total)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -81,8 +73,8 @@ def _best_multiple(p, epsilon, d, lower, upper, beta, square):
     linear, lost, bend, bend_lost, largest = 0.0, 0.0, 0.0, 0.0, np.inf
     for k in range(len(beta)):
         if beta[k] != 0.0:
-            linear, lost = _add(linear, lost, p[k] * beta[k] - epsilon[k] * abs(beta[k]))
-            bend, bend_lost = _add(bend, bend_lost, d[k] * (beta[k] * beta[k]))
+            linear, lost = add(linear, lost, p[k] * beta[k] - epsilon[k] * abs(beta[k]))
+            bend, bend_lost = add(bend, bend_lost, d[k] * (beta[k] * beta[k]))
             largest = min(largest, (upper[k] if beta[k] > 0.0 else lower[k]) / beta[k])
     linear, curvature = linear + lost, square + (bend + bend_lost)
     if not beta.any():

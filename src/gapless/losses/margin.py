@@ -7,9 +7,11 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from numba import njit
 
+from gapless.data.sums import add
 from gapless.errors import InvalidInputError
-from gapless.losses.base import DualBox, Loss
+from gapless.losses.base import EPS, SHORT, DualBox, Loss, crossing
 
 
 def _margin_box(y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
@@ -49,6 +51,33 @@ class Hinge(Loss):
 
     def kinks(self, y: np.ndarray) -> list[np.ndarray]:
         return [y]
+
+    def total(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
+        return _hinge_total(y, f, cost)
+
+    def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray, pull: float = 0.0) -> tuple[float, float]:
+        if len(y) > SHORT:
+            return super().best_intercept(y, f, cost, pull)
+        return _hinge_intercept(y, f, cost, pull)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _hinge_total(y, f, cost):
+    total, lost = 0.0, 0.0
+    for k in range(len(y)):
+        total, lost = add(total, lost, cost[k] * max(0.0, 1.0 - y[k] * f[k]))
+    return total + lost
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _hinge_intercept(y, f, cost, pull):
+    """``Loss.best_intercept`` of the hinge: each sample's slope rises by its cost at b = y − f, to zero if y = 1 and from zero if y = −1."""
+    knots, start, weight = np.empty(len(y)), pull, 0.0
+    for k in range(len(y)):
+        knots[k] = y[k] - f[k]
+        start -= cost[k] if y[k] > 0.0 else 0.0
+        weight += cost[k]
+    return crossing(knots, cost, start, 4 * len(y) * EPS * weight)
 
 
 @dataclass(frozen=True)

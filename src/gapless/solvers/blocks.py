@@ -51,6 +51,13 @@ def ends(dual, diagonal, beta, f, up, down):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def survey(dual, diagonal, beta, f, groups, n_groups, coupled, up, down):
+    """Fill ``up`` and ``down``; returns the rounding noise of f and the largest violation."""
+    noise = ends(dual, diagonal, beta, f, up, down)
+    return noise, violation(up, down, groups, n_groups, coupled)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _level(dual, beta, f):
     """The intercept that the entropy's slopes suggest: their mean, weighted by how far each can move."""
     total, weight = 0.0, 1e-300
@@ -83,8 +90,7 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
     last = np.zeros(m, dtype=np.bool_)
     steps = 0
     while True:
-        noise = ends(dual, diagonal, beta, f, up, down)
-        worst = violation(up, down, groups, n_groups, coupled)
+        noise, worst = survey(dual, diagonal, beta, f, groups, n_groups, coupled, up, down)
         if worst <= target:
             return steps
         if worst <= (noise * noise if hasattr(dual, "cost") else noise):

@@ -28,7 +28,7 @@ from gapless.problem import Problem
 from gapless.repair import feasible
 from gapless.solvers.active_gram import ActiveGram
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
-from gapless.solvers.blocks import ends, solve_active
+from gapless.solvers.blocks import solve_active, survey
 from gapless.solvers.judge import own_gap
 from gapless.solvers.kept_rows import KeptRows
 from gapless.solvers.selection import entrants, nearest, outlying, violation
@@ -120,16 +120,11 @@ class SMO(Solver):
         return None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
-        beta = (
-            _first_in(problem) if problem.is_nu and start is None else feasible(problem, start_beta(problem, start))[0]
-        )
-        if isinstance(problem.dual, DualEntropy) and start is None:
-            # The entropy's slope is infinite at the box: begin in the middle.
-            beta = feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
+        beta = _begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]
         samples, order, which, portion = _distinct(problem, rng)
         kernel = Linear() if problem.kernel is None else problem.kernel
         n = len(order)
-        rows = None if n == problem.n_samples and (np.diff(order) == 1).all() else order
+        rows = None if order is which else order
         panels = Panels(kernel, problem.X, np.float64 if n <= _EXACT else np.float32, rows)
         if n > _EXACT and panels.error > _LOOSE:
             panels = Panels(kernel, problem.X, np.float64, rows)
@@ -151,8 +146,7 @@ class SMO(Solver):
         n, coupled, n_groups = state.reach, problem.intercept == "free", len(samples.totals)
         beta, f = state.beta[:n], state.f[:n]
         up, down = np.empty(n), np.empty(n)
-        noise = ends(samples.dual, samples.diagonal, beta, f, up, down)
-        worst = violation(up, down, samples.groups, n_groups, coupled)
+        noise, worst = survey(samples.dual, samples.diagonal, beta, f, samples.groups, n_groups, coupled, up, down)
         state.work += 4.0 * n
         offsets, gap = np.zeros(n_groups), np.inf
         if n > _EXACT or worst <= state.kkt_target:
@@ -175,12 +169,14 @@ class SMO(Solver):
         state.asked = False
         self._enter(problem, state, up, down, _levels(problem, samples, up, down, offsets))
         chosen, K = state.active.ids, state.active.table
-        within = violation(up[chosen], down[chosen], samples.groups[chosen], n_groups, coupled)
-        new, values = beta[chosen], f[chosen]
+        new, values, groups = beta[chosen], f[chosen], samples.groups[chosen]
+        target = state.kkt_target
+        if n > _EXACT or target >= worst:  # else all entries are at hand, in float64, for all that is asked
+            target = self._round(state, worst, violation(up[chosen], down[chosen], groups, n_groups, coupled), gap)
         part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
         taken = solve_active(
-            part, samples.diagonal[chosen], K, samples.groups[chosen], n_groups, coupled, self.pairs == "second_order",
-            n if n <= _EXACT else _BLOCK, self._round(state, n, worst, within, gap), _SHARE, self._steps(state), new, values,
+            part, samples.diagonal[chosen], K, groups, n_groups, coupled, self.pairs == "second_order",
+            n if n <= _EXACT else _BLOCK, target, _SHARE, self._steps(state), new, values,
         )  # fmt: skip
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
@@ -188,16 +184,15 @@ class SMO(Solver):
         moved = np.flatnonzero(change)
         beta[chosen], f[chosen] = new, values
         if len(moved):
-            self._expand(problem, state, chosen[moved], change[moved], np.flatnonzero(~state.active.inside[:n]))
+            if len(chosen) < n:
+                self._expand(problem, state, chosen[moved], change[moved], np.flatnonzero(~state.active.inside[:n]))
             state.stuck = 0 if state.refreshed < _PATIENCE else state.stuck
         else:
             state.ready = state.reach == len(state.beta)
             self._stalled(problem, state)
 
-    def _round(self, state: SmoState, n: int, worst: float, within: float, gap: float) -> float:
-        """The violation that a round ends at: with all entries at hand, in float64, the one that is asked for; else no less than that calls for."""
-        if n <= _EXACT and state.kkt_target < worst:
-            return state.kkt_target
+    def _round(self, state: SmoState, worst: float, within: float, gap: float) -> float:
+        """The violation that a round ends at: no less than what is asked for calls for."""
         wanted = min(state.kkt_target, worst * state.gap_target / max(gap, 1e-300), within)
         return max(_ROUND * within, 0.5 * wanted)
 
@@ -236,6 +231,8 @@ class SMO(Solver):
 
     def _limit(self, state: SmoState) -> int:
         """How many samples the active set may hold: all free support vectors, as far as there is room, and those that enter."""
+        if state.panels.n <= _LEAST:
+            return self._most(state.panels)
         box, beta = state.samples.dual, state.beta
         free = int(np.count_nonzero((box.lower < beta) & (beta < box.upper) & (beta != 0.0)))
         wanted = -(-(5 * free // 4 + _ENTER) // 1024) * 1024
@@ -308,12 +305,14 @@ def _levels(problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarra
 def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
     """(distinct samples, where each was, which of them each sample is, and its portion of that one's β).
 
-    Where there are many they come in random order, so that the first of them are like the rest.
+    Where all are distinct and in order, the two lists of places are one and the same. Where there are many they come in random order, so that the first of them are like the rest.
     """
     n = problem.n_samples
-    which, portion, first = np.arange(n), np.ones(n), np.arange(n)
+    which = first = np.arange(n)
+    portion = np.ones(n)
     if n > _EXACT and not problem.is_hard:
         first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
+    first = which if len(first) == n else first
     cost, order = np.asarray(problem.cost), first
     if len(first) < n:
         cost = np.bincount(which, weights=problem.cost, minlength=len(first))
@@ -334,6 +333,15 @@ def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.
         _Samples(y, cost, problem.groups[order], problem.totals, problem.loss, dual, problem.diagonal[order]),
         order, which, portion,
     )  # fmt: skip
+
+
+def _begin(problem: Problem) -> np.ndarray:
+    """Where nothing is known: zero; of a ν-form a point that meets its totals; and the middle of the entropy's box, at whose ends slopes are infinite."""
+    if problem.is_nu:
+        return _first_in(problem)
+    if isinstance(problem.dual, DualEntropy):
+        return feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
+    return np.zeros(problem.n_samples)
 
 
 def _both_ends(samples: _Samples) -> bool:

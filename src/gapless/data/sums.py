@@ -1,0 +1,14 @@
+"""A sum of floats that keeps what rounding loses, for compiled loops."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def add(total, lost, value):
+    """Neumaier's sum: the new (total, lost), whose sum is the result in the end."""
+    new = total + value
+    if abs(total) >= abs(value):
+        return new, lost + ((total - new) + value)
+    return new, lost + ((value - new) + total)
