@@ -16,6 +16,7 @@ from gapless.kernels import Validity
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.repair import best_multiple, feasible
+from gapless.short_proof import bounds, is_short
 from gapless.violation import kkt_violation
 
 _TINY = float(np.finfo(float).tiny)
@@ -161,6 +162,10 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         beta = _beta_of_weights(problem, point)
     if not _is_finite(beta):
         beta = np.zeros(problem.n_samples)
+    if point.expansion is None and point.offsets is None and is_short(problem):
+        short = _short(problem, beta)
+        if short is not None:
+            return short
     beta, box_violation, sum_violation = feasible(problem, beta)
     w, error = problem.weights(beta) if problem.is_linear else None, None
     if not beta.any():
@@ -195,6 +200,17 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         w = problem.weights(e) if problem.is_linear else None
         candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
     return min(candidates, key=lambda candidate: candidate.value), dual
+
+
+def _short(problem: Problem, beta: np.ndarray) -> tuple[PrimalPoint, DualPoint] | None:
+    """What a short problem's β proves; None where it is not finite."""
+    found = bounds(problem, beta)
+    if found is None:
+        return None
+    beta, box_violation, sum_violation, value, kkt, primal, low, high = found
+    dual = DualPoint(value, beta, box_violation, sum_violation, kkt)
+    offsets = np.array([0.5 * (low + high)])
+    return PrimalPoint(primal, None, beta, offsets, ((low, high),), own=True), dual
 
 
 def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray, b: float) -> None:
@@ -283,8 +299,8 @@ def _primal(
 
 
 def _is_finite(values: np.ndarray) -> bool:
-    """Whether all values are finite: their sum tells at once, but where it overflows."""
-    return math.isfinite(values.sum()) or bool(np.isfinite(values).all())
+    """Whether all values are finite: their squares' sum tells at once, but where it overflows."""
+    return math.isfinite(values @ values) or bool(np.isfinite(values).all())
 
 
 def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:

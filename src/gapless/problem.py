@@ -124,7 +124,7 @@ class Problem:
         else:
             y = check_targets(y, n)
         weight = check_weights(sample_weight, n)
-        if classes is not None and sample_weight is not None and np.ptp(y[weight > 0]) == 0:
+        if classes is not None and sample_weight is not None and abs((weight > 0) @ y) == np.count_nonzero(weight):
             raise InvalidInputError(
                 "sample_weight leaves one class: all samples with a positive weight belong to the same class."
             )
@@ -222,7 +222,7 @@ class Problem:
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
         """Σⱼ βⱼ k(xᵢ, xⱼ) for each row of X (the training samples if None), never more than a block of K at a time."""
-        support = np.flatnonzero(beta)
+        (support,) = beta.nonzero()
         rows = self.n_samples if X is None else X.shape[0]
         if not len(support):
             return np.zeros(rows)

@@ -23,7 +23,7 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
 
 def best_multiple(box: DualBox, beta: np.ndarray, square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box, where ``square`` is βᵀKβ."""
-    return _best_multiple(box.p, box.epsilon, box.d, box.lower, box.upper, beta, square)
+    return best_multiple_of(box.p, box.epsilon, box.d, box.lower, box.upper, beta, square)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -69,7 +69,7 @@ def _sum_of_side(values, groups, g, side):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _best_multiple(p, epsilon, d, lower, upper, beta, square):
+def best_multiple_of(p, epsilon, d, lower, upper, beta, square):
     linear, lost, bend, bend_lost, largest = 0.0, 0.0, 0.0, 0.0, np.inf
     for k in range(len(beta)):
         if beta[k] != 0.0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from numbers import Real
 from typing import Any
 
@@ -145,7 +145,7 @@ class _Run:
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         if start is not None:
             self.keep(start)
-        state = self.state = self.solver.init(self.problem, start, np.random.default_rng(seed))
+        state = self.state = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
         if start is None and state.holds:
             status = self.check(state, Point(), known=self.best)
         else:
@@ -279,6 +279,12 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             ray=self.ray,
         )
+
+
+@lru_cache(maxsize=4)
+def _entropy(seed: int) -> np.random.SeedSequence:
+    """What a seed is mixed to, once for all subproblems of a fit."""
+    return np.random.SeedSequence(seed)
 
 
 def _choose(problem: Problem, solver: str | Solver, tol: float) -> Solver:

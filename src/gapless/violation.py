@@ -22,7 +22,7 @@ def kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     if not isinstance(box, DualBox):
         return math.nan
     free = problem.intercept == "free"
-    return _largest(box.p, box.epsilon, box.d, box.lower, box.upper, beta, f, problem.groups, len(problem.totals), free)
+    return largest_violation(box.p, box.epsilon, box.d, box.lower, box.upper, beta, f, problem.groups, len(problem.totals), free)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -34,7 +34,7 @@ def _at_bounds(lower, upper, beta):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _largest(p, epsilon, d, lower, upper, beta, f, groups, n_groups, free):
+def largest_violation(p, epsilon, d, lower, upper, beta, f, groups, n_groups, free):
     """The largest violation: inside a group where the sum of its β is fixed, of a single β otherwise."""
     at_lower, at_upper = _at_bounds(lower, upper, beta)
     top, bottom = np.full(n_groups, -np.inf), np.full(n_groups, np.inf)

@@ -67,6 +67,8 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     y = _check_vector(y, n, "y")
     if y.dtype.kind == "f":
         _check_finite(y, "y")
+    if y.dtype.kind == "b" and 0 < np.count_nonzero(y) < n:
+        return np.where(y, 1.0, -1.0), np.array([False, True])
     if y.dtype.kind in "bif" and y.size:  # two numbers, as almost always: no need to sort
         low, high = y.min(), y.max()
         upper = y == high
@@ -98,10 +100,10 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     weight = _check_numbers(sample_weight, n, "sample_weight", "sample_weight must hold numbers")
-    if (weight < 0).any():
+    if np.count_nonzero(weight < 0):
         i = int(np.argmin(weight))
         raise InvalidInputError(f"sample_weight must not be negative; entry {i} is {weight[i]:g}.")
-    if not weight.any():
+    if not np.count_nonzero(weight):
         raise InvalidInputError("sample_weight must have a positive entry; all are zero.")
     return weight
 

@@ -53,16 +53,16 @@ class Hinge(Loss):
         return [y]
 
     def total(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
-        return _hinge_total(y, f, cost)
+        return hinge_total(y, f, cost)
 
     def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray, pull: float = 0.0) -> tuple[float, float]:
         if len(y) > SHORT:
             return super().best_intercept(y, f, cost, pull)
-        return _hinge_intercept(y, f, cost, pull)
+        return hinge_intercept(y, f, cost, pull)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _hinge_total(y, f, cost):
+def hinge_total(y, f, cost):
     total, lost = 0.0, 0.0
     for k in range(len(y)):
         total, lost = add(total, lost, cost[k] * max(0.0, 1.0 - y[k] * f[k]))
@@ -70,7 +70,7 @@ def _hinge_total(y, f, cost):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _hinge_intercept(y, f, cost, pull):
+def hinge_intercept(y, f, cost, pull):
     """``Loss.best_intercept`` of the hinge: each sample's slope rises by its cost at b = y − f, to zero if y = 1 and from zero if y = −1."""
     knots, start, weight = np.empty(len(y)), pull, 0.0
     for k in range(len(y)):
