@@ -98,23 +98,18 @@ def _build(
     nu: float,
     classes: np.ndarray | None = None,
 ) -> Problem:
-    problem = object.__new__(Problem)
-    problem._set(
-        X=X,
-        y=signs,
-        cost=cost,
-        kernel=kernel,
+    return Problem.of_checked(
+        X,
+        signs,
+        cost,
         loss=Shortfall(target),
-        intercept="free",
-        intercept_scale=1.0,
-        convention="C",
+        kernel=kernel,
         regularization=nu,
         total_weight=float(cost.sum()),
         classes=classes,
         groups=groups,
         totals=np.array(totals, dtype=np.float64),
     )
-    return problem
 
 
 def _check_nu(nu: float) -> float:

@@ -70,6 +70,7 @@ def _sum_of_side(values, groups, g, side):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_multiple_of(p, epsilon, d, lower, upper, beta, square):
+    """``best_multiple`` for compiled callers."""
     linear, lost, bend, bend_lost, largest = 0.0, 0.0, 0.0, 0.0, np.inf
     for k in range(len(beta)):
         if beta[k] != 0.0:

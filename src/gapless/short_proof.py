@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from gapless.kernels import Validity
-from gapless.losses import Hinge
+from gapless.losses import DualBox, Hinge
 from gapless.losses.margin import hinge_intercept, hinge_total
 from gapless.problem import Problem
 from gapless.repair import best_multiple_of, feasible
@@ -41,7 +41,11 @@ def bounds(problem: Problem, beta: np.ndarray) -> tuple[Any, ...] | None:
     """
     beta, box_violation, sum_violation = feasible(problem, beta)
     f = problem.expand(beta)
-    dual, kkt, primal, low, high = _bounds(problem.y, problem.cost, *problem.dual, problem.groups, beta, f)
+    box = problem.dual
+    assert isinstance(box, DualBox)
+    dual, kkt, primal, low, high = _bounds(
+        problem.y, problem.cost, box.p, box.epsilon, box.d, box.lower, box.upper, problem.groups, beta, f
+    )
     if not (math.isfinite(dual) and math.isfinite(primal)):
         return None
     return beta, box_violation, sum_violation, dual, kkt, primal, low, high

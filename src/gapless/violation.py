@@ -22,7 +22,9 @@ def kkt_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     if not isinstance(box, DualBox):
         return math.nan
     free = problem.intercept == "free"
-    return largest_violation(box.p, box.epsilon, box.d, box.lower, box.upper, beta, f, problem.groups, len(problem.totals), free)
+    return largest_violation(
+        box.p, box.epsilon, box.d, box.lower, box.upper, beta, f, problem.groups, len(problem.totals), free
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

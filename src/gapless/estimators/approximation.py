@@ -37,9 +37,9 @@ APPROXIMATION = Rule(
 class ApproximatingMixin:
     """``approximation`` and ``polish`` of an estimator: its subproblems are solved on features first, and on the kernel itself only if polished."""
 
-    def _samples(self, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
+    def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
         """As ever; but features are made of samples, even where a table of the kernel would be quick."""
-        samples, spec = super()._samples(X, weight)  # type: ignore[misc]
+        samples, spec = super()._samples(X, weight, codes)  # type: ignore[misc]
         if self.approximation is None or not isinstance(spec.kernel, Table):  # type: ignore[attr-defined]
             return samples, spec
         return dense_if_small(X), KernelSpec(spec.kernel.kernel, spec.gamma, spec.pairwise)

@@ -78,11 +78,12 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
             raise InvalidInputError("Invalid input - all samples have zero or negative weights.")
         return weight
 
-    def _samples(self, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
+    def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
         """The samples as the problem sees them, and the kernel on them.
 
         A small problem is solved on its Gram matrix, computed once for all subproblems; so is one whose kernel is a function. A hard margin keeps its
-        features where it can, since the test for separability is sharper on them, and a solver that was named gets the problem as it is.
+        features where it can, since the test for separability is sharper on them, and a solver that was named gets the problem as it is. Samples of
+        one class (``codes``, where subproblems take some of many classes) are side by side in the matrix, so that a subproblem reads little of it.
         """
         spec = resolve_kernel(self, X, weight)
         self._gamma = spec.gamma
@@ -96,10 +97,14 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         X = dense_if_small(X)
         if self.solver != "auto" or getattr(self, "C", 1.0) == math.inf:
             return X, spec
-        table = None if spec.kernel is None else small_gram(spec.kernel, X)
+        order = None if codes is None else np.argsort(codes, kind="stable")
+        table = None if spec.kernel is None else small_gram(spec.kernel, X, order)
         if table is None:
             return X, spec
-        return np.arange(X.shape[0], dtype=np.float64)[:, None], KernelSpec(table, spec.gamma, False)
+        places = np.arange(X.shape[0], dtype=np.float64)
+        if order is not None:
+            places[order] = places.copy()
+        return places[:, None], KernelSpec(table, spec.gamma, False)
 
     def _keep_support(self, X: Any, support: np.ndarray, spec: KernelSpec) -> None:
         self.support_ = support

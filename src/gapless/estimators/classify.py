@@ -22,11 +22,13 @@ from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIV
 from gapless.estimators.report import users_level
 from gapless.estimators.solving import Solved
 from gapless.estimators.special import favour_other_class
+from gapless.losses import Hinge
 from gapless.problem import Problem
 from gapless.result import Result
 from gapless.store import register
 
 _CALIBRATE = "For calibrated probabilities wrap the estimator: sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
+_PAIR = np.array([False, True])  # the labels of a pair's problem
 _CLASSIFIER = {
     **KERNEL,
     "class_weight": CLASS_WEIGHT,
@@ -46,7 +48,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         weight = self._weights(sample_weight)
         classes, codes = encode_labels(y, weight, self._one_class)
         class_weight = class_weights(self.class_weight, classes, codes, weight)
-        samples, spec = self._samples(X, weight)
+        samples, spec = self._samples(X, weight, codes if len(classes) > 2 else None)
         members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs(len(classes))]
         tasks = [
             (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], class_weight[codes[m]], spec))
@@ -241,7 +243,13 @@ class SVC(ApproximatingMixin, _KernelClassifier):
     def _problem(
         self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
-        return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
+        if self.class_weight is not None or not isinstance(samples, np.ndarray):
+            return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
+        signs = np.where(positive, 1.0, -1.0)  # all is checked, and pairs may be many
+        return Problem.of_checked(
+            samples, signs, self.C * weight, loss=Hinge(), kernel=spec.kernel, regularization=self.C,
+            total_weight=float(weight.sum()), classes=_PAIR,
+        )  # fmt: skip
 
 
 @register

@@ -152,13 +152,13 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         self.n_iter_ = max(1, round(solved.iterations))
         return self._finish(run)
 
-    def _samples(self, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
+    def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
         """Indices of the samples, and their whole Gram matrix as the kernel."""
         n = self.shape_fit_[0]
         require_memory(
             8 * n * n, f"{type(self).__name__} holds the whole kernel matrix: {n:,} x {n:,} in float64, which"
         )
-        samples, spec = super()._samples(X, weight)
+        samples, spec = super()._samples(X, weight, codes)
         if isinstance(spec.kernel, Precomputed) or spec.kernel is None:
             return samples, spec
         if spec.kernel.validity is Validity.NOT_VALID:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,15 +68,17 @@ def dense_if_small(X: Any) -> Any:
     return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
 
 
-def small_gram(kernel: Kernel, X: Any) -> Table | None:
-    """The Gram matrix of X where it is quickly computed."""
+def small_gram(kernel: Kernel, X: Any, order: np.ndarray | None = None) -> Table | None:
+    """The Gram matrix of X, its rows in the given order, where it is quickly computed."""
     n = X.shape[0]
     entries = X.nnz / n if sp.issparse(X) else X.shape[1]
     if n * n * (entries + 10) > _SMALL_GRAM:
         return None
+    X = X if order is None else X[order]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
         gram = Panels(kernel, X, np.float64).square(np.arange(n))
-    if not np.isfinite(gram).all():
+        finite = math.isfinite(gram.sum()) or np.isfinite(gram).all()
+    if not finite:
         raise InvalidInputError(NOT_FINITE)
     return Table(gram, kernel)
 

@@ -63,6 +63,7 @@ class Hinge(Loss):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def hinge_total(y, f, cost):
+    """Σ cᵢ max(0, 1 − yᵢfᵢ)."""
     total, lost = 0.0, 0.0
     for k in range(len(y)):
         total, lost = add(total, lost, cost[k] * max(0.0, 1.0 - y[k] * f[k]))

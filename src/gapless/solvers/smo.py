@@ -305,7 +305,8 @@ def _levels(problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarra
 def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
     """(distinct samples, where each was, which of them each sample is, and its portion of that one's β).
 
-    Where all are distinct and in order, the two lists of places are one and the same. Where there are many they come in random order, so that the first of them are like the rest.
+    Where all are distinct and in order, the two lists of places are one and the same. Where there are many they come in random order, so that the
+    first of them are like the rest.
     """
     n = problem.n_samples
     which = first = np.arange(n)
@@ -336,7 +337,7 @@ def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.
 
 
 def _begin(problem: Problem) -> np.ndarray:
-    """Where nothing is known: zero; of a ν-form a point that meets its totals; and the middle of the entropy's box, at whose ends slopes are infinite."""
+    """Where to begin: at zero; in a ν-form where its totals are met; with the entropy in the middle of its box, at whose ends slopes are infinite."""
     if problem.is_nu:
         return _first_in(problem)
     if isinstance(problem.dual, DualEntropy):
