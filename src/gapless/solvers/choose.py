@@ -24,6 +24,7 @@ _CALL = 1e5  # one step of a method that is driven from Python
 _VISIT = 40.0  # a step along one row, but for its entries
 _ENTRY = 2.5  # an entry of X in a step along one row
 _STREAM = 0.4  # an entry of X in a pass over all rows
+_CACHED = 4e6  # entries of X from which on no cache holds them, and a pass takes twice as long
 _ROW = 120.0  # a row in all that a solve does with it once: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
 
@@ -102,9 +103,10 @@ def _smoothed_newton(problem: Problem, digits: float) -> float:
     part = size // 2 if 4 * size < n else n
     steps = 2.0 + (1.0 + 0.02 * columns) * digits
     near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
-    one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + 2 * _STREAM * n * problem.entry_work
+    entries = n * problem.entry_work
+    one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + (2 if entries < _CACHED else 4) * _STREAM * entries
     first = 10 * (2 * _CALL + part * columns * (2 * _STREAM + 0.3 * _FLOP * columns) + _FLOP * columns**3)
-    return first + steps * one + n * _ROW / 2 + 12 * _STREAM * n * problem.entry_work
+    return first + steps * one + n * _ROW / 2 + 12 * _STREAM * entries
 
 
 def _smo(problem: Problem, digits: float) -> float:
