@@ -72,7 +72,15 @@ def test_compare_kernel_and_refusals(csv_file):
     done = run("compare", csv_file, "--kernel", "rbf", "--gamma", 0.5, "--no-figures", "--json", "--max-iter", 2000)
     content = json.loads(done.stdout)
     assert "RBF(gamma=0.5)" in content["problem"]
-    assert set(content["refused"]) == {"subgradient", "sgd", "pegasos", "sdca", "interior_point", "newton"}
+    assert set(content["refused"]) == {
+        "subgradient",
+        "sgd",
+        "pegasos",
+        "sdca",
+        "interior_point",
+        "newton",
+        "smoothed_newton",
+    }
     shown = run("compare", csv_file, "--kernel", "rbf", "--solvers", "sdca", "--no-figures")
     assert shown.exit_code == 1
     assert "sdca: sdca keeps w as a vector" in shown.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache, singledispatch
 from numbers import Real
@@ -20,6 +21,7 @@ from gapless.result import Result, Status
 from gapless.separability import find_ray
 from gapless.solvers import Solver, as_solver
 from gapless.solvers.base import QUANTUM
+from gapless.solvers.two_threads import plain_blas
 from gapless.trace import Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
@@ -104,8 +106,10 @@ def solve(
     point = _as_point(problem, start)
     run = None
     try:
-        run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
-        return run.go(point, float(chosen.max_iter if max_iter is None else max_iter), random_state)
+        # Products with X are short: BLAS's threads would wait for each other longer than they work.
+        with plain_blas() if problem.is_linear else nullcontext():
+            run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+            return run.go(point, float(chosen.max_iter if max_iter is None else max_iter), random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
         run.catch_up()

@@ -23,7 +23,7 @@ def test_the_choice_covers_the_problem(entry):
 
 
 @pytest.mark.parametrize("intercept", ["free", "regularized", "none"])
-@pytest.mark.parametrize(("loss", "name"), [("hinge", "interior_point"), ("squared_hinge", "newton")])
+@pytest.mark.parametrize(("loss", "name"), [("hinge", "smoothed_newton"), ("squared_hinge", "newton")])
 def test_many_dense_samples_get_a_method_of_second_order(loss, name, intercept):
     assert choose(gl.Problem(TALL, LABELS, loss=loss, C=1.0, intercept=intercept)) == name
     assert gl.solve(gl.Problem(TALL[:9000], LABELS[:9000], loss=loss, intercept=intercept), max_iter=1).solver == name

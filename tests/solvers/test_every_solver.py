@@ -126,7 +126,7 @@ def test_an_unknown_solver_is_named():
         gl.solve(covered("smo")[0], "newton-raphson")
     assert str(caught.value) == (
         "solver must be a Solver or one of auto, subgradient, sgd, pegasos, projected_gradient, coordinate_ascent, sdca, "
-        "interior_point, newton, smo, qp; "
+        "interior_point, newton, smoothed_newton, smo, qp; "
         "got 'newton-raphson'."
     )
 

@@ -19,6 +19,9 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
     """
     y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
     used = weight > 0
+    two = _two_numbers(y) if used.all() else None
+    if two is not None:
+        return two
     whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
     if not whole:
         check_classification_targets(y)
@@ -32,6 +35,19 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
     codes = np.full(len(y), -1)
     codes[used] = inverse
     return classes, codes
+
+
+def _two_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(classes, codes) of labels that are two whole numbers, as almost always: no need to sort. None where they are not."""
+    if y.dtype.kind not in "bif" or not len(y):
+        return None
+    low, high = y.min(), y.max()
+    upper = y == high
+    if not (low < high and np.isfinite(low) and np.isfinite(high) and low == np.floor(low) and high == np.floor(high)):
+        return None
+    if np.count_nonzero(upper) + np.count_nonzero(y == low) != len(y):
+        return None
+    return np.array([low, high]), upper.astype(np.int64)
 
 
 def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from gapless.solvers.qp import QP
 from gapless.solvers.sdca import SDCA
 from gapless.solvers.sgd import SGD
 from gapless.solvers.smo import SMO
+from gapless.solvers.smoothed_newton import SmoothedNewton
 from gapless.solvers.subgradient import Subgradient
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Newton",
     "Pegasos",
     "ProjectedGradient",
+    "SmoothedNewton",
     "Solver",
     "State",
     "Subgradient",
@@ -37,7 +39,19 @@ __all__ = [
 
 SOLVERS: dict[str, type[Solver]] = {
     cls.name: cls
-    for cls in (Subgradient, SGD, Pegasos, ProjectedGradient, CoordinateAscent, SDCA, InteriorPoint, Newton, SMO, QP)
+    for cls in (
+        Subgradient,
+        SGD,
+        Pegasos,
+        ProjectedGradient,
+        CoordinateAscent,
+        SDCA,
+        InteriorPoint,
+        Newton,
+        SmoothedNewton,
+        SMO,
+        QP,
+    )
 }
 
 

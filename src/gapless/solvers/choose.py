@@ -17,12 +17,14 @@ from gapless.solvers.newton import DENSE_COLUMNS, Newton
 from gapless.solvers.parts import band_size, part_size
 from gapless.solvers.proximal_newton import covers, expected_work
 from gapless.solvers.sdca import SDCA
+from gapless.solvers.smoothed_newton import SmoothedNewton
 
 # Nanoseconds, fitted to what the solvers take on the data of benchmarks/linear.py.
 _CALL = 1e5  # one step of a method that is driven from Python
 _VISIT = 40.0  # a step along one row, but for its entries
 _ENTRY = 2.5  # an entry of X in a step along one row
 _STREAM = 0.4  # an entry of X in a pass over all rows
+_CACHED = 4e6  # entries of X from which on no cache holds them, and a pass takes twice as long
 _ROW = 120.0  # a row in all that a solve does with it once: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
 
@@ -46,6 +48,7 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
         SDCA: _sdca,
         InteriorPoint: _interior_point,
         Newton: _newton,
+        SmoothedNewton: _smoothed_newton,
     }
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
     costs = {
@@ -91,6 +94,19 @@ def _newton(problem: Problem, digits: float) -> float:
     steps = 5.0 + digits
     once = 6 * _CALL + 6 * _FLOP * rows * columns**2 + 0.8 * n * _ROW
     return once + steps * (_CALL + _FLOP * columns**3 + 2 * _STREAM * entries)
+
+
+def _smoothed_newton(problem: Problem, digits: float) -> float:
+    # Steps grow with the features, since each round ends where the rows near a kink are about as many.
+    n, columns = problem.n_samples, problem.n_features + 1
+    size = part_size(n, columns)
+    part = size // 2 if 4 * size < n else n
+    steps = 2.0 + (1.0 + 0.02 * columns) * digits
+    near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
+    entries = n * problem.entry_work
+    one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + (2 if entries < _CACHED else 4) * _STREAM * entries
+    first = 10 * (2 * _CALL + part * columns * (2 * _STREAM + 0.3 * _FLOP * columns) + _FLOP * columns**3)
+    return first + steps * one + n * _ROW / 2 + 12 * _STREAM * entries
 
 
 def _smo(problem: Problem, digits: float) -> float:

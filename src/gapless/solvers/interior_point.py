@@ -25,9 +25,20 @@ from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
-from gapless.solvers.mehrotra import Barrier, Halves, factored, halves_of, weighted_gram
-from gapless.solvers.parts import band_size, box_of, decisions, draw, gather, leverage, part_size, ridge
-from gapless.solvers.two_threads import plain_blas, times, transposed_times
+from gapless.solvers.mehrotra import Barrier, Halves, halves_of
+from gapless.solvers.parts import (
+    band_size,
+    box_of,
+    decisions,
+    draw,
+    gather,
+    least_squares,
+    leverage,
+    part_size,
+    ridge,
+    spread,
+)
+from gapless.solvers.two_threads import plain_blas
 
 _ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SURE = 0.3  # share of the target that a part's own gap may take
@@ -96,7 +107,7 @@ class InteriorPoint(Solver):
         state.w[: problem.n_features] = w
         if problem.intercept != "none":
             state.w[-1] = b
-        state.length = 1.0 if problem.loss.task == "classification" else _spread(problem)
+        state.length = spread(problem)
         state.size = band_size(n, columns)
         return state
 
@@ -174,7 +185,7 @@ class InteriorPoint(Solver):
         A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
         rho, halves = ridge(problem), halves_of(box_of(problem), _all(state.rows), factor)
         if fresh:
-            state.w, state.width = _least_squares(A, rho, box_of(problem).p[_all(state.rows)], halves.price.max(axis=0))
+            state.w, state.width = least_squares(A, rho, box_of(problem).p[_all(state.rows)], halves.price.max(axis=0))
         self._begin(problem, state, A, rho, g, halves, constant)
 
     def _begin(
@@ -267,21 +278,6 @@ class InteriorPoint(Solver):
 
 def _all(rows: np.ndarray | None) -> np.ndarray | slice:
     return slice(None) if rows is None else rows
-
-
-def _spread(problem: Problem) -> float:
-    """The size of residuals at the start: how far the targets are apart, or the tube's width, or one."""
-    p = box_of(problem).p
-    return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
-
-
-def _least_squares(A: np.ndarray, rho: np.ndarray, p: np.ndarray, price: np.ndarray) -> tuple[np.ndarray, float]:
-    """A model to begin with, the ridge regression of p, and the size of its residuals."""
-    w = factored(weighted_gram(A, price), rho)(transposed_times(A, price * p))
-    width = float(np.abs(p - times(A, w)).mean())
-    if not (np.isfinite(w).all() and width > 0):
-        return np.zeros_like(w), float(np.abs(p).max()) or 1.0
-    return w, width
 
 
 def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:

@@ -122,7 +122,7 @@ class Newton(Solver):
         state.before = decrement
         df = decisions(problem, dw)
         ridge_along = float(state.rho @ (state.w * dw)), float(state.rho @ dw**2)
-        t = _line_search(box_of(problem), state.inverse, state.f, df, *ridge_along, decrement)
+        t = line_search(box_of(problem), state.inverse, state.f, df, *ridge_along, decrement)
         before = state.gap
         state.w = state.w + t * dw
         self._look(problem, state, state.f + t * df)
@@ -177,7 +177,7 @@ class Newton(Solver):
             dw = factored(H, state.rho)(-slope)
             df = times(A, dw)
             decrement = -float(slope @ dw)
-            t = _line_search(dual, inverse, f, df, float(state.rho @ (w * dw)), float(state.rho @ dw**2), decrement)
+            t = line_search(dual, inverse, f, df, float(state.rho @ (w * dw)), float(state.rho @ dw**2), decrement)
             value = 0.5 * float(state.rho @ w**2) + float(_losses(*dual, f, beta))
             w, f = w + t * dw, f + t * df
             fresh = decrement > _ROUGH * abs(value)
@@ -256,7 +256,7 @@ class Newton(Solver):
         return solve
 
 
-def _line_search(
+def line_search(
     dual: DualBox, inverse: np.ndarray, f: np.ndarray, df: np.ndarray, linear: float, quadratic: float, first: float
 ) -> float:
     """A t with |P′(t)| ≤ 0.01 |P′(0)| along a direction; ``first`` is −P′(0).

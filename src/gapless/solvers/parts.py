@@ -8,6 +8,8 @@ from numba import njit
 from gapless.data.rows import FASTMATH
 from gapless.losses import DualBox
 from gapless.problem import Problem
+from gapless.solvers.mehrotra import factored, weighted_gram
+from gapless.solvers.two_threads import times, transposed_times
 
 
 def box_of(problem: Problem) -> DualBox:
@@ -57,6 +59,23 @@ def leverage(problem: Problem) -> np.ndarray:
     leverage = np.empty(problem.n_samples)
     _weighted_squares(problem.rows, 1.0 / np.maximum(squares, np.finfo(float).tiny), leverage)
     return leverage + max(float(leverage.mean()), 1.0 / problem.n_samples)
+
+
+def spread(problem: Problem) -> float:
+    """The size of residuals at the start: one for margins; how far the targets are apart, or the largest of them, or one."""
+    if problem.loss.task == "classification":
+        return 1.0
+    p = box_of(problem).p
+    return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
+
+
+def least_squares(A: np.ndarray, rho: np.ndarray, p: np.ndarray, price: np.ndarray) -> tuple[np.ndarray, float]:
+    """A model to begin with, the ridge regression of p, and the size of its residuals."""
+    w = factored(weighted_gram(A, price), rho)(transposed_times(A, price * p))
+    width = float(np.abs(p - times(A, w)).mean())
+    if not (np.isfinite(w).all() and width > 0):
+        return np.zeros_like(w), float(np.abs(p).max()) or 1.0
+    return w, width
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import local
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -32,21 +32,22 @@ def _helper(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="gapless")
 
 
-_held = local()
+_lock = Lock()
+_holders: list[Any] = []  # who asked for one thread, by which limit; the first sets it, the last lifts it
 
 
 @contextmanager
 def plain_blas() -> Iterator[None]:
-    """Hold BLAS to one thread; inside another such block at no cost."""
-    if getattr(_held, "here", False):
+    """Hold BLAS to one thread; inside another such block, of this thread or of another, at no cost."""
+    with _lock:
+        _holders.append(_holders[-1] if _holders else _controller().limit(limits=1, user_api="blas"))
+    try:
         yield
-        return
-    with _controller().limit(limits=1, user_api="blas"):
-        _held.here = True
-        try:
-            yield
-        finally:
-            _held.here = False
+    finally:
+        with _lock:
+            limit = _holders.pop()
+            if not _holders:
+                limit.restore_original_limits()
 
 
 def by_halves(task: Callable[[slice], T], A: np.ndarray, large: bool | None = None) -> list[T]:

@@ -1,0 +1,301 @@
+"""Newton's method for linear models whose loss has kinks: the hinge and the ε-insensitive loss, rounded off less and less.
+
+A loss with kinks is φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β|. Near some β̄ it is rounded off by − ½ d (β − β̄)², d = width / max(upper,
+−lower), which is the dual box of another p and d: what is left is piecewise quadratic, for finite Newton (``newton.py``), with a Hessian of the rows
+near a kink alone. With β = β(f) of the rounded loss, the gap of the loss itself splits exactly into what is known for nothing:
+
+    P(w) − D(β) = S + K,   S = ½ ‖w − Σ βᵢxᵢ‖²,   K = Σ φᵢ(fᵢ) − βᵢ(pᵢ − fᵢ) + ε|βᵢ|
+
+Newton steps make S small beside K, which falls as width²; then β̄ becomes β and the width shrinks, by no more than the gap asks for. So each round is
+an augmented Lagrangian of the dual, and the rounds end, after finitely many steps, at the optimum to rounding (Rockafellar 1976; Li, Sun & Toh 2018).
+With many rows the first model comes from a sample of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numba import njit
+
+from gapless.certificate import Point
+from gapless.data import require_memory
+from gapless.losses import DualBox
+from gapless.problem import Problem
+from gapless.solvers.base import Solver, State, refuse_kernel, start_weights
+from gapless.solvers.mehrotra import factored
+from gapless.solvers.newton import line_search
+from gapless.solvers.parts import box_of, decisions, draw, gather, least_squares, leverage, part_size, ridge, spread
+from gapless.solvers.two_threads import times, transposed_times
+
+_ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
+_SOLVED = 0.3  # of K, to which S is brought in a round
+_NARROW = 0.2  # least share of the width that is left from one round to the next
+_LEAST = 1e-10  # of the residuals' size: width below which rounding takes over
+_NOTHING = 1e-14  # of P: what a step gains where it may be rounding
+_TRIES = 6  # such steps in a row, and rounds without gain, after which nothing more is to be had
+_MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
+_PANEL = 1 << 17  # entries of X made dense at a time: 1 MiB
+
+
+class Data(Protocol):
+    """The products with rows that a descent needs, the intercept being the last column where there is one."""
+
+    def times(self, w: np.ndarray) -> np.ndarray:
+        """⟨aᵢ, w⟩ of each row."""
+
+    def combine(self, beta: np.ndarray) -> np.ndarray:
+        """Σ βᵢ aᵢ."""
+
+    def take(self, rows: np.ndarray, out: np.ndarray) -> None:
+        """Write some rows to ``out``."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All rows of a problem, as they are stored."""
+
+    problem: Problem
+
+    def times(self, w: np.ndarray) -> np.ndarray:
+        return decisions(self.problem, w)
+
+    def combine(self, beta: np.ndarray) -> np.ndarray:
+        own = self.problem.weights(beta)
+        return own if self.problem.intercept == "none" else np.append(own, beta.sum())
+
+    def take(self, rows: np.ndarray, out: np.ndarray) -> None:
+        gather(self.problem.rows, rows, self.problem.n_features, out)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows as a dense matrix."""
+
+    A: np.ndarray
+
+    def times(self, w: np.ndarray) -> np.ndarray:
+        return times(self.A, w)
+
+    def combine(self, beta: np.ndarray) -> np.ndarray:
+        return transposed_times(self.A, beta)
+
+    def take(self, rows: np.ndarray, out: np.ndarray) -> None:
+        np.take(self.A, rows, axis=0, out=out, mode="clip")
+
+
+class Descent:
+    """The rounds on some data: w, f and β, the parts S and K of their gap, and P."""
+
+    def __init__(self, data: Data, box: DualBox, rho: np.ndarray, w: np.ndarray, width: float, length: float) -> None:
+        self.data, self.box, self.rho, self.w, self.length = data, box, rho, w, length
+        self.f = data.times(w)
+        self.reach = np.maximum(box.upper, -box.lower)
+        self.poor = 0
+        self.best = np.inf
+        self.begin(width, _middle(box.p, box.lower, box.upper, self.f))
+
+    def begin(self, width: float, centre: np.ndarray) -> None:
+        """A round with the loss rounded off around ``centre``."""
+        self.width = width
+        d = np.divide(width, self.reach, out=np.ones_like(self.reach), where=self.reach > 0)
+        self.inverse = 1.0 / d
+        self.dual = DualBox(self.box.p + d * centre, self.box.epsilon, d, self.box.lower, self.box.upper)
+        self.idle = 0
+        self.look()
+
+    def look(self) -> None:
+        """β, the slope of the rounded objective, S, K and P at w and f."""
+        dual, rho, w = self.dual, self.rho, self.w
+        self.beta, self.inside, loss, self.lacking = _judge(
+            self.box.p, dual.p, dual.epsilon, dual.lower, dual.upper, self.inverse, self.f
+        )
+        self.slope = slope = rho * w - self.data.combine(self.beta)
+        self.value = 0.5 * float(rho @ (w * w)) + loss
+        bounded = rho > 0
+        self.short = 0.5 * float((slope[bounded] ** 2 / rho[bounded]).sum())
+        # what the certificate loses where it restores Σβ = 0, roughly
+        self.short += float((np.abs(slope[~bounded]) * (np.abs(w[~bounded]) + self.length)).sum())
+
+    @property
+    def gap(self) -> float:
+        """P − D; with a free intercept an estimate."""
+        return self.short + self.lacking
+
+    @property
+    def stuck(self) -> bool:
+        """Whether rounding leaves nothing to gain."""
+        return self.poor >= _TRIES
+
+    def narrow(self, goal: float) -> None:
+        """Begin the next round, with the width at which K will be about half of ``goal``."""
+        share = np.sqrt(0.5 * goal / self.lacking) if self.lacking > 0 else 0.5
+        width = max(self.width * min(0.7, max(_NARROW, share)), _LEAST * self.length)
+        self.poor = 0 if self.gap < 0.7 * self.best else self.poor + 1
+        self.best = min(self.best, self.gap)
+        self.begin(width, self.beta)
+
+    def step(self) -> bool:
+        """A Newton step; False where rounding leaves none."""
+        rho = self.rho
+        dw = factored(self._hessian(), rho)(-self.slope)
+        decrement = -float(self.slope @ dw)
+        if not decrement > 0:
+            return False
+        df = self.data.times(dw)
+        along = float(rho @ (self.w * dw)), float(rho @ (dw * dw))
+        t = line_search(self.dual, self.inverse, self.f, df, *along, decrement)
+        self.w = self.w + t * dw
+        self.f += t * df
+        before = self.short
+        self.look()
+        self.idle = self.idle + 1 if decrement < _NOTHING * abs(self.value) and self.short > 0.5 * before else 0
+        return t > 0 and self.idle < _TRIES
+
+    def advance(self, goal: float) -> None:
+        """A Newton step, or where the round is done by then the next one and its first."""
+        if self.short <= _SOLVED * self.lacking:
+            self.narrow(goal)
+        if not self.step():
+            self.narrow(goal)
+
+    def _hessian(self) -> np.ndarray:
+        """Σ aᵢaᵢᵀ/dᵢ over the rows inside a quadratic piece."""
+        rows, columns = np.flatnonzero(self.inside), len(self.rho)
+        H = np.zeros((columns, columns))
+        step = max(1, _PANEL // columns)
+        panel = np.empty((min(step, len(rows)), columns))
+        for begin in range(0, len(rows), step):
+            chosen = rows[begin : begin + step]
+            A = panel[: len(chosen)]
+            self.data.take(chosen, A)
+            A *= np.sqrt(self.inverse[chosen])[:, None]
+            H += A.T @ A
+        if not len(rows) and not self.rho[-1]:
+            H[-1, -1] = float(self.inverse.sum())  # a free intercept that nothing holds
+        return H
+
+
+@dataclass
+class SmoothedState(State):
+    """The descent on all rows."""
+
+    descent: Descent = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class SmoothedNewton(Solver):
+    """Newton's method on a loss whose kinks are rounded off less and less.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=10.0)
+    >>> gl.solve(problem, SmoothedNewton()).w.round(6)
+    array([2.])
+    """
+
+    name: ClassVar[str] = "smoothed_newton"
+    unit: ClassVar[str] = "steps"
+    max_iter: ClassVar[int] = 1000
+
+    def unsupported(self, problem: Problem) -> str | None:
+        reason = refuse_kernel(problem, self.name)
+        if reason is not None:
+            return reason
+        if problem.is_nu or problem.is_hard:
+            return f"{self.name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
+        if not isinstance(problem.dual, DualBox) or problem.dual.d.any():
+            return f"{self.name} is for losses that are linear between kinks, which {problem.loss.name} is not; use solver='newton' or 'sdca'."
+        return None
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoothedState:
+        n, rho = problem.n_samples, ridge(problem)
+        if len(rho) > _MANY:
+            require_memory(
+                8 * len(rho) ** 2 * 4,
+                f"{self.name} factors a matrix of the features: {len(rho):,} x {len(rho):,} in float64, which",
+            )
+        state = SmoothedState(rng, holds=True)
+        box, length = box_of(problem), spread(problem)
+        w, b = start_weights(problem, start)
+        w, width = np.append(w, b)[: len(rho)], length
+        data: Data = Whole(problem)
+        if not w.any():
+            reduces = 4 * part_size(n, len(rho)) < n
+            rows, factor = np.arange(n), np.ones(n)
+            if reduces:
+                rows, factor = draw(leverage(problem), part_size(n, len(rho)) // 2, rng)
+            part, scaled = self._part(problem, rows), _scaled(box, rows, factor)
+            w, width = least_squares(part.A, rho, scaled.p, np.maximum(scaled.upper, -scaled.lower))
+            width *= 2.0
+            state.work += 3.0 * part.A.size + 3.0 * n * problem.entry_work
+            if reduces:
+                first = Descent(part, scaled, rho, w, width, length)
+                for _ in range(40):
+                    if first.stuck or first.gap <= _ROUGH * abs(first.value):
+                        break
+                    first.advance(_ROUGH * abs(first.value))
+                    state.work += 2.0 * part.A.size
+                w, width = first.w, first.width
+            else:
+                data = part
+        state.descent = Descent(data, box, rho, w, width, length)
+        return state
+
+    def step(self, problem: Problem, state: SmoothedState) -> None:
+        descent = state.descent
+        descent.advance(state.target * abs(descent.value))
+        state.iterations += 1
+        state.work += 3.0 * problem.n_samples * problem.entry_work
+        state.ready = descent.gap <= (0.9 if problem.intercept != "free" else 0.5) * state.target * abs(descent.value)
+        state.done = descent.stuck
+
+    def point(self, problem: Problem, state: SmoothedState) -> Point:
+        d, w = problem.n_features, state.descent.w
+        return Point(beta=state.descent.beta.copy(), w=w[:d].copy(), b=float(w[d]) if len(w) > d else 0.0)
+
+    def _part(self, problem: Problem, rows: np.ndarray) -> Part:
+        columns = problem.n_features + (problem.intercept != "none")
+        if len(rows) * columns > _MANY**2:
+            require_memory(
+                8 * len(rows) * columns,
+                f"{self.name} holds {len(rows):,} rows of {columns:,} entries in float64, which",
+            )
+        A = np.empty((len(rows), columns))
+        gather(problem.rows, rows, problem.n_features, A)
+        return Part(A)
+
+
+def _scaled(box: DualBox, rows: np.ndarray, factor: np.ndarray) -> DualBox:
+    """The box of some rows, each of which stands for ``factor`` of them."""
+    return DualBox(box.p[rows], box.epsilon[rows], box.d[rows], box.lower[rows] * factor, box.upper[rows] * factor)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _middle(p, lower, upper, f):
+    """Half way between zero and the bound on whose side a decision lies: a loss that is rounded off there is so to both sides of its kink."""
+    out = np.empty(len(f))
+    for i in range(len(f)):
+        out[i] = 0.5 * (lower[i] + upper[i])
+        if lower[i] < 0.0 < upper[i]:
+            out[i] = 0.5 * (upper[i] if f[i] < p[i] else lower[i])
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _judge(target, p, epsilon, lower, upper, inverse, f):
+    """(β, who is inside a quadratic piece, Σ φ, K): p is that of the rounded loss, ``target`` that of the loss itself."""
+    beta, inside = np.empty(len(f)), np.empty(len(f), dtype=np.bool_)
+    loss, lacking = 0.0, 0.0
+    for i in range(len(f)):
+        e = p[i] - f[i]
+        free = (max(e - epsilon[i], 0.0) + min(e + epsilon[i], 0.0)) * inverse[i]
+        b = min(max(free, lower[i]), upper[i])
+        beta[i] = b
+        inside[i] = b == free and b != 0.0
+        e = target[i] - f[i]
+        # φ(f) − β(p − f) + ε|β|, whichever of the three pieces φ is on
+        most = upper[i] if e > epsilon[i] else (lower[i] if e < -epsilon[i] else 0.0)
+        loss += most * e - epsilon[i] * abs(most)
+        lacking += (most - b) * e - epsilon[i] * (abs(most) - abs(b))
+    return beta, inside, loss, lacking
