@@ -29,6 +29,7 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, refuse_kernel, start_weights
 from gapless.solvers.mehrotra import factored, weighted_gram
 from gapless.solvers.parts import box_of, decisions, draw, gather, leverage, part_size, ridge
+from gapless.solvers.sparse_gram import sparse_gram, stays_sparse
 from gapless.solvers.two_threads import plain_blas, times, transposed_times
 
 SYSTEMS = ("auto", "dense", "cg")
@@ -110,6 +111,10 @@ class Newton(Solver):
         return state
 
     def step(self, problem: Problem, state: NewtonState) -> None:
+        with plain_blas():
+            self._iterate(problem, state)
+
+    def _iterate(self, problem: Problem, state: NewtonState) -> None:
         n, entries = problem.n_samples, problem.entry_work
         if state.solve is None:
             state.solve = self._system(problem, state)
@@ -201,6 +206,14 @@ class Newton(Solver):
         if 2 * len(changed) >= np.count_nonzero(members):
             state.hessian[:] = 0.0
             changed = np.flatnonzero(members)
+        if stays_sparse(problem.rows, len(state.rho)):
+            signed = np.where(members[changed], 1.0, -1.0) / box_of(problem).d[changed]
+            state.hessian += sparse_gram(
+                problem.rows, changed, signed, len(state.rho), ones=len(state.rho) > problem.n_features
+            )
+            state.members = members
+            state.work += len(changed) * problem.entry_work**2
+            return
         step = max(1, _PANEL // len(state.rho))
         panel = np.empty((min(step, len(changed)), len(state.rho)))
         for begin in range(0, len(changed), step):

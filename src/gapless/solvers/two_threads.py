@@ -6,9 +6,7 @@ time, many times the product itself. So BLAS is held to one thread here, and lar
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import local
@@ -17,6 +15,8 @@ from typing import TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from gapless.data.second_thread import second_thread
+
 T = TypeVar("T")
 _LARGE = 1_000_000  # entries of the matrix from which a second thread pays
 
@@ -24,12 +24,6 @@ _LARGE = 1_000_000  # entries of the matrix from which a second thread pays
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
-
-
-@cache
-def _helper(process: int) -> ThreadPoolExecutor:
-    # A forked process has none of its parent's threads, and needs one of its own.
-    return ThreadPoolExecutor(1, thread_name_prefix="gapless")
 
 
 _held = local()
@@ -52,9 +46,9 @@ def plain_blas() -> Iterator[None]:
 def by_halves(task: Callable[[slice], T], A: np.ndarray, large: bool | None = None) -> list[T]:
     """``task`` on the rows of A, as one slice or, where A is large, as two at the same time; the results in order."""
     if not (A.size >= _LARGE if large is None else large):
-        return [task(slice(0, len(A)))]
-    middle = len(A) // 2
-    second = _helper(os.getpid()).submit(task, slice(middle, len(A)))
+        return [task(slice(0, A.shape[0]))]
+    middle = A.shape[0] // 2
+    second = second_thread().submit(task, slice(middle, A.shape[0]))
     return [task(slice(0, middle)), second.result()]
 
 
