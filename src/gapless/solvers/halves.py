@@ -29,7 +29,7 @@ from gapless.solvers.sweep import (
 )
 
 # Stored entries of the active rows from which a second thread pays, and entries between two merges for each number that a merge touches.
-LEAST_ENTRIES = 1e6
+LEAST_ENTRIES = 2e7
 _ENTRIES_A_NUMBER = 6.0
 
 

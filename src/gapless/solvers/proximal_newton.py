@@ -11,6 +11,7 @@ coordinate of φ without a penalty, whose derivative −Σβ the steps bring to 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,9 @@ def expected_work(problem: Problem, rows: Rows) -> float:
     if d <= _DENSE:
         steps, inside = (6, 0.6 * n) if smooth else (16, 0.05 * n)
         return steps * (n * (entries + 4) + 0.5 * inside * entries**2 + d**3 / 60)
-    # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem.
-    return (5 if smooth else 15) * n * (3 * entries + 10 + _CG_STEPS * 2 * 0.4 * entries)
+    # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem: that is worth
+    # the few steps of a smooth loss, not one of them for each round.
+    return 5 * n * (3 * entries + 10 + _CG_STEPS * 2 * 0.4 * entries) if smooth else math.inf
 
 
 @dataclass

@@ -26,9 +26,11 @@ from gapless.solvers.sweep import (
     ACTIVE,
     DUAL,
     LAST_GAP,
+    LONG,
     OFFSET,
     PLAIN,
     READY,
+    SINGLY,
     TOTAL,
     Epoch,
     advance,
@@ -109,6 +111,7 @@ class SDCA(Solver):
         free, uniform = problem.intercept == "free", self.sampling == "uniform"
         epoch = start_epoch(n, d, rng, uniform=uniform, shrinks=self.shrinking and not uniform, free=free)
         epoch.numbers[PLAIN] = float(is_plain(problem.dual))
+        epoch.counts[SINGLY] = row_entries(problem.rows) > LONG
         diagonal, shift = problem.diagonal, problem.shift
         if free:
             # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.
