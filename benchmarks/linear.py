@@ -209,8 +209,8 @@ def _alternatives(case: Case, gap: float) -> dict[str, Any]:
     """Seconds of each solver of ours for the problem, without the estimator; None where one takes too long to matter."""
     found: dict[str, float | None] = {}
     first = None
-    for name in ("auto", "sdca", "newton" if case.squared else "interior_point"):
-        if name == "interior_point" and samples(case.data)[0].shape[1] > 2000:
+    for name in ("auto", "sdca", *(("newton",) if case.squared else ("smoothed_newton", "interior_point"))):
+        if name in ("smoothed_newton", "interior_point") and samples(case.data)[0].shape[1] > 2000:
             continue
         taken = []
         for _ in range(4):

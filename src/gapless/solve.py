@@ -16,12 +16,12 @@ from gapless.certificate import DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
+from gapless.kernels.threads import one_blas_thread
 from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.separability import find_ray
 from gapless.solvers import Solver, as_solver
 from gapless.solvers.base import QUANTUM
-from gapless.solvers.two_threads import plain_blas
 from gapless.trace import Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
@@ -107,7 +107,7 @@ def solve(
     run = None
     try:
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
-        with plain_blas() if problem.is_linear else nullcontext():
+        with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
             return run.go(point, float(chosen.max_iter if max_iter is None else max_iter), random_state)
     except KeyboardInterrupt:

@@ -216,22 +216,13 @@ def test_two_threads_raise_the_dual_and_give_what_one_gives(monkeypatch, loss, i
     class Inline:
         """A pool that runs what it is given on the caller's thread, when the answer is asked for."""
 
-        def __init__(self, threads):
-            pass
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
         def submit(self, work, *arguments):
             return type("Later", (), {"result": lambda _: work(*arguments)})()
 
     at_once = epochs(problem, solver, 6)
     result = gl.solve(problem, solver, tol=1e-6)
     assert result.status is gl.Status.CONVERGED
-    monkeypatch.setattr("gapless.solvers.halves.ThreadPoolExecutor", Inline)
+    monkeypatch.setattr("gapless.solvers.halves.second_thread", Inline)
     in_turn = epochs(problem, solver, 6)
     assert np.array_equal(at_once.beta, in_turn.beta) and np.array_equal(at_once.w, in_turn.w)
     np.testing.assert_allclose(at_once.w, problem.weights(at_once.beta), atol=1e-10)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
 from gapless.data.rows import arrays_add, arrays_dot, arrays_of, as_rows
+from gapless.data.second_thread import second_thread
 
 _CHUNK = 1 << 21  # entries converted at a time: 16 MiB
 _TWO_THREADS = 1 << 19  # stored entries from which a second thread pays
@@ -52,10 +52,9 @@ def _on_halves(X: sp.csr_array, work):  # type: ignore[no-untyped-def]
     n = X.shape[0]
     if X.nnz < _TWO_THREADS:
         return [work(0, n)]
-    middle = int(np.searchsorted(X.indptr, X.nnz // 2))
-    with ThreadPoolExecutor(1) as pool:
-        second = pool.submit(work, middle, n)
-        return [work(0, middle), second.result()]
+    middle = int(np.searchsorted(X.indptr, X.indptr.dtype.type(X.nnz // 2)))
+    second = second_thread().submit(work, middle, n)
+    return [work(0, middle), second.result()]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

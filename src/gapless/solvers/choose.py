@@ -18,6 +18,7 @@ from gapless.solvers.parts import band_size, part_size
 from gapless.solvers.proximal_newton import covers, expected_work
 from gapless.solvers.sdca import SDCA
 from gapless.solvers.smoothed_newton import SmoothedNewton
+from gapless.solvers.sparse_gram import stays_sparse
 
 # Nanoseconds, fitted to what the solvers take on the data of benchmarks/linear.py.
 _CALL = 1e5  # one step of a method that is driven from Python
@@ -27,6 +28,7 @@ _STREAM = 0.4  # an entry of X in a pass over all rows
 _CACHED = 4e6  # entries of X from which on no cache holds them, and a pass takes twice as long
 _ROW = 120.0  # a row in all that a solve does with it once: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
+_PRODUCT = 1.5  # a product of two entries of a sparse row, over all Hessians of a solve
 
 
 def choose(problem: Problem, tol: float = 1e-6) -> str:
@@ -73,7 +75,8 @@ def _sdca(problem: Problem, digits: float) -> float:
     epoch = problem.n_samples * (_VISIT + problem.entry_work * _ENTRY)
     work = epochs * epoch
     if covers(problem):  # epochs that stop paying give way to Newton steps
-        work = min(work, 15 * epoch + 40 * _CALL + _ENTRY * expected_work(problem, problem.rows))
+        rounds = 0.6 + 0.07 * digits
+        work = min(work, 6 * epoch + 20 * _CALL + rounds * _ENTRY * expected_work(problem, problem.rows))
     return 10 * _CALL + work + problem.n_samples * _ROW + 12 * _STREAM * entries
 
 
@@ -90,9 +93,11 @@ def _newton(problem: Problem, digits: float) -> float:
     entries = n * problem.entry_work
     if columns > DENSE_COLUMNS or columns > 2 * n:
         return 10 * _CALL + 12 * 25 * 2 * _ENTRY * entries
-    rows = min(n, part_size(n, columns))
+    gram = 6 * _FLOP * min(n, part_size(n, columns)) * columns**2
+    if stays_sparse(problem.rows, columns):
+        gram = _PRODUCT * entries * problem.entry_work
     steps = 5.0 + digits
-    once = 6 * _CALL + 6 * _FLOP * rows * columns**2 + 0.8 * n * _ROW
+    once = 6 * _CALL + gram + 0.8 * n * _ROW
     return once + steps * (_CALL + _FLOP * columns**3 + 2 * _STREAM * entries)
 
 

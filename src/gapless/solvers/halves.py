@@ -6,12 +6,12 @@ halves have in common. The halves are the same on any machine, one core or many:
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from gapless.data.second_thread import second_thread
 from gapless.solvers.sweep import (
     ACTIVE,
     DUAL,
@@ -29,7 +29,7 @@ from gapless.solvers.sweep import (
 )
 
 # Stored entries of the active rows from which a second thread pays, and entries between two merges for each number that a merge touches.
-LEAST_ENTRIES = 1e6
+LEAST_ENTRIES = 2e7
 _ENTRIES_A_NUMBER = 6.0
 
 
@@ -50,49 +50,51 @@ def advance_in_halves(
     counts, made = epoch.counts, 0
     others = [np.empty_like(epoch.w) for _ in range(2)]
     counts[READY] = 0
-    with ThreadPoolExecutor(1) as pool:
-        while made < visits:
-            if counts[POSITION] == counts[LENGTH]:
-                if made and counts[ACTIVE] * entries < LEAST_ENTRIES:
-                    break
-                _order(epoch)
-            piece = int(max(1024.0, _ENTRIES_A_NUMBER * (len(epoch.w) + 1) / entries))
-            stop = int(min(counts[LENGTH], counts[POSITION] + min(piece, visits - made)))
-            visit = epoch.visit[counts[POSITION] : stop]
-            middle = len(visit) // 2
-            parts = visit[:middle], visit[middle:]
-            old = epoch.beta[visit]
-            sums = [epoch.numbers.copy() for _ in range(2)]
-            for part in sums:
-                part[GAP] = part[DUAL] = 0.0
-            tasks = [
-                (
-                    values,
-                    indices,
-                    indptr,
-                    dual,
-                    q,
-                    inverse,
-                    shift,
-                    parts[k],
-                    epoch.beta,
-                    others[k],
-                    sums[k],
-                    epoch.gone,
-                    epoch.w,
-                )
-                for k in range(2)
-            ]
-            second = pool.submit(_sweep_copy, *tasks[1])
+    pool = second_thread()
+    while made < visits:
+        if counts[POSITION] == counts[LENGTH]:
+            if made and counts[ACTIVE] * entries < LEAST_ENTRIES:
+                break
+            _order(epoch)
+        piece = int(max(1024.0, _ENTRIES_A_NUMBER * (len(epoch.w) + 1) / entries))
+        stop = int(min(counts[LENGTH], counts[POSITION] + min(piece, visits - made)))
+        visit = epoch.visit[counts[POSITION] : stop]
+        middle = len(visit) // 2
+        parts = visit[:middle], visit[middle:]
+        old = epoch.beta[visit]
+        sums = [epoch.numbers.copy() for _ in range(2)]
+        for part in sums:
+            part[GAP] = part[DUAL] = 0.0
+        tasks = [
+            (
+                values,
+                indices,
+                indptr,
+                dual,
+                q,
+                inverse,
+                shift,
+                parts[k],
+                epoch.beta,
+                others[k],
+                sums[k],
+                epoch.gone,
+                epoch.w,
+            )
+            for k in range(2)
+        ]
+        second = pool.submit(_sweep_copy, *tasks[1])
+        try:
             _sweep_copy(*tasks[0])
-            second.result()
-            _merge(dual, shift, epoch, visit, old, others[0], others[1], sums[0], sums[1])
-            made += len(visit)
-            counts[POSITION] = stop
-            if stop == counts[LENGTH]:
-                _finish(epoch, shift, target)
-                if counts[READY] == 1:
-                    break
+        finally:
+            second.result()  # nobody writes into the epoch after an interruption
+        _merge(dual, shift, epoch, visit, old, others[0], others[1], sums[0], sums[1])
+        made += len(visit)
+        counts[POSITION] = stop
+        if stop == counts[LENGTH]:
+            _finish(epoch, shift, target)
+            if counts[READY] == 1:
+                break
     return made
 
 

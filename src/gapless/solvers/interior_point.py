@@ -14,6 +14,7 @@ Each solve ends in an active-set method (``active_set.py``), which is exact. Por
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.active_set import fenchel_gap, pin
 from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
-from gapless.solvers.mehrotra import Barrier, Halves, halves_of
+from gapless.solvers.mehrotra import Barrier, Halves, halves_of, weighted_gram
 from gapless.solvers.parts import (
     band_size,
     box_of,
@@ -38,7 +39,7 @@ from gapless.solvers.parts import (
     ridge,
     spread,
 )
-from gapless.solvers.two_threads import plain_blas
+from gapless.solvers.two_threads import times, transposed_times
 
 _ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SURE = 0.3  # share of the target that a part's own gap may take
@@ -113,11 +114,10 @@ class InteriorPoint(Solver):
 
     def step(self, problem: Problem, state: InteriorState) -> None:
         end = state.work + state.quantum
-        with plain_blas():
-            while True:
-                self._iterate(problem, state)
-                if state.done or state.ready or state.work >= end or state.iterations >= state.limit:
-                    break
+        while True:
+            self._iterate(problem, state)
+            if state.done or state.ready or state.work >= end or state.iterations >= state.limit:
+                break
 
     def _iterate(self, problem: Problem, state: InteriorState) -> None:
         if state.barrier is None:
@@ -185,7 +185,9 @@ class InteriorPoint(Solver):
         A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
         rho, halves = ridge(problem), halves_of(box_of(problem), _all(state.rows), factor)
         if fresh:
-            state.w, state.width = least_squares(A, rho, box_of(problem).p[_all(state.rows)], halves.price.max(axis=0))
+            p, price = box_of(problem).p[_all(state.rows)], halves.price.max(axis=0)
+            moment = transposed_times(A, price * p)
+            state.w, state.width = least_squares(weighted_gram(A, price), moment, partial(times, A), rho, p)
         self._begin(problem, state, A, rho, g, halves, constant)
 
     def _begin(

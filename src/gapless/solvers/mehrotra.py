@@ -164,20 +164,18 @@ def factored(H: np.ndarray, rho: np.ndarray) -> Callable[[np.ndarray], np.ndarra
     """A function that solves (H + diag ρ) x = r. Columns are first brought to one scale; a singular H gets the least ridge that helps."""
     diagonal = H.diagonal() + rho
     unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    scaled = H * unit * unit[:, None]
-    on_diagonal = scaled.ravel()[:: len(scaled) + 1]
-    on_diagonal += rho * unit**2
     ridge = 0.0
     while True:
-        # LAPACK itself: SciPy's wrappers around it take longer than the factorisation of a small matrix.
-        factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=0)
+        scaled = H * unit
+        scaled *= unit[:, None]
+        scaled.ravel()[:: len(scaled) + 1] += rho * unit**2 + ridge
+        # LAPACK itself, in place: SciPy's wrappers around it take longer than the factorisation of a small matrix.
+        factor, failed = scipy.linalg.lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         if not failed:
             break
-        more = max(1e-14, 100.0 * ridge)
-        if more > 1.0:
+        ridge = max(1e-14, 100.0 * ridge)
+        if ridge > 1.0:
             return lambda r: np.full_like(r, np.nan)
-        on_diagonal += more - ridge
-        ridge = more
     return lambda r: unit * scipy.linalg.lapack.dpotrs(factor, unit * r, lower=1)[0]
 
 

@@ -29,7 +29,8 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, check_choice, refuse_kernel, start_weights
 from gapless.solvers.mehrotra import factored, weighted_gram
 from gapless.solvers.parts import box_of, decisions, draw, gather, leverage, part_size, ridge
-from gapless.solvers.two_threads import plain_blas, times, transposed_times
+from gapless.solvers.sparse_gram import sparse_gram, stays_sparse
+from gapless.solvers.two_threads import times, transposed_times
 
 SYSTEMS = ("auto", "dense", "cg")
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
@@ -102,8 +103,7 @@ class Newton(Solver):
                     f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
                 )
             if 4 * part_size(n, columns) < n:
-                with plain_blas():
-                    self._from_sample(problem, state, fresh=not state.w.any())
+                self._from_sample(problem, state, fresh=not state.w.any())
             else:
                 state.hessian, state.members = np.zeros((columns, columns)), np.zeros(n, dtype=bool)
         self._look(problem, state, decisions(problem, state.w))
@@ -201,6 +201,14 @@ class Newton(Solver):
         if 2 * len(changed) >= np.count_nonzero(members):
             state.hessian[:] = 0.0
             changed = np.flatnonzero(members)
+        if stays_sparse(problem.rows, len(state.rho)):
+            signed = np.where(members[changed], 1.0, -1.0) / box_of(problem).d[changed]
+            state.hessian += sparse_gram(
+                problem.rows, changed, signed, len(state.rho), ones=len(state.rho) > problem.n_features
+            )
+            state.members = members
+            state.work += len(changed) * problem.entry_work**2
+            return
         step = max(1, _PANEL // len(state.rho))
         panel = np.empty((min(step, len(changed)), len(state.rho)))
         for begin in range(0, len(changed), step):

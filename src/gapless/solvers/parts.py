@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
 from gapless.data.rows import FASTMATH
 from gapless.losses import DualBox
 from gapless.problem import Problem
-from gapless.solvers.mehrotra import factored, weighted_gram
-from gapless.solvers.two_threads import times, transposed_times
+from gapless.solvers.mehrotra import factored
 
 
 def box_of(problem: Problem) -> DualBox:
@@ -69,10 +70,12 @@ def spread(problem: Problem) -> float:
     return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
 
 
-def least_squares(A: np.ndarray, rho: np.ndarray, p: np.ndarray, price: np.ndarray) -> tuple[np.ndarray, float]:
-    """A model to begin with, the ridge regression of p, and the size of its residuals."""
-    w = factored(weighted_gram(A, price), rho)(transposed_times(A, price * p))
-    width = float(np.abs(p - times(A, w)).mean())
+def least_squares(
+    gram: np.ndarray, moment: np.ndarray, decide: Callable[[np.ndarray], np.ndarray], rho: np.ndarray, p: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """A model to begin with, the ridge regression of p from AᵀTA, AᵀTp and what gives Aw, and the size of its residuals."""
+    w = factored(gram, rho)(moment)
+    width = float(np.abs(p - decide(w)).mean())
     if not (np.isfinite(w).all() and width > 0):
         return np.zeros_like(w), float(np.abs(p).max()) or 1.0
     return w, width

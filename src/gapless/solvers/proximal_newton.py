@@ -11,24 +11,26 @@ coordinate of φ without a penalty, whose derivative −Σβ the steps bring to 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from threadpoolctl import ThreadpoolController
 
-from gapless.data.rows import Rows, arrays_add, arrays_dot, arrays_of, row_entries
+from gapless.data.rows import DenseRows, Rows, arrays_add, arrays_dot, arrays_of, row_entries
 from gapless.losses import DualBox
 from gapless.problem import Problem
+from gapless.solvers.mehrotra import factored
+from gapless.solvers.newton import _beta_at, _inverse, line_search
+from gapless.solvers.sparse_gram import sparse_gram
+from gapless.solvers.two_threads import by_halves
 
 # The widest hinge's corner, as a share of its unit margin, that ρ rounds in the first round, and what each round leaves of it.
-_WIDTH, _NARROWER, _LEAST = 2.0, 0.5, 1e-2
+_WIDTH, _NARROWER, _LEAST = 1.0, 0.5, 1e-2
 # Newton's matrix is formed up to this many features; above, conjugate gradients only multiply by it.
 _DENSE = 1500
 _CG_STEPS = 200
-# Matrices up to this size are factored faster by one thread than by several that wait for each other.
-_SMALL = 600
+_TWO_THREADS = 400_000  # entries of X from which a second thread pays
 # A round ends when its own gap is at most so many times what the round's centre still costs.
 _INNER = 2.0
 _MOST_STEPS = 500
@@ -45,10 +47,12 @@ def expected_work(problem: Problem, rows: Rows) -> float:
     n, d, entries = problem.n_samples, problem.n_features, row_entries(rows)
     assert isinstance(problem.dual, DualBox)
     smooth = bool(problem.dual.d.any())
-    steps, inside = (5, 0.6 * n) if smooth else (15, 0.15 * n)
-    # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem.
-    matrix = 0.5 * inside * entries**2 + d**3 / 24 if d <= _DENSE else _CG_STEPS * 2 * 0.4 * n * entries
-    return steps * (3 * n * entries + 10 * n + matrix)
+    if d <= _DENSE:
+        steps, inside = (6, 0.6 * n) if smooth else (16, 0.05 * n)
+        return steps * (n * (entries + 4) + 0.5 * inside * entries**2 + d**3 / 60)
+    # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem: that is worth
+    # the few steps of a smooth loss, not one of them for each round.
+    return 5 * n * (3 * entries + 10 + _CG_STEPS * 2 * 0.4 * entries) if smooth else math.inf
 
 
 @dataclass
@@ -77,12 +81,11 @@ class ProximalNewton:
         self.smooth = bool(((self.box.d > 0) | (room == 0)).all())
         # 1/s² of the intercept: zero where it is free, and no coordinate where there is none.
         self.price = {"none": np.inf, "free": 0.0, "regularized": 1.0 / max(problem.shift, 1e-300)}[problem.intercept]
-        self.blas = ThreadpoolController()
         self.center = self.beta.copy()
-        self.f = np.empty(problem.n_samples)
-        decide(*self.arrays, self.w, self.b, self.f)
+        self.f = self._decide(self.w, self.b)
         self.inside = np.empty(problem.n_samples, dtype=np.uint32)
         self.v = np.zeros(problem.n_features)
+        self.found = self.beta  # what ``gap`` is about, not yet the answer of the next round
         self._begin()
 
     @property
@@ -90,19 +93,24 @@ class ProximalNewton:
         """Whether it has nothing left to offer."""
         return self.idle >= 3 or self.steps >= _MOST_STEPS
 
-    @property
-    def ridge(self) -> np.ndarray:
-        """ρ of this round."""
-        return np.zeros_like(self.per_width) if self.smooth else self.width * self.per_width
-
     def _begin(self) -> None:
         """Start a round: β answers f anew, and v = Xᵀβ."""
-        self.rho = self.ridge
+        self.rho = np.zeros_like(self.per_width) if self.smooth else self.width * self.per_width
+        box = self.box
+        self.bent = DualBox(box.p + self.rho * self.center, box.epsilon, box.d + self.rho, box.lower, box.upper)
+        self.inverse = _inverse(self.bent)
         self.beta = self.beta.copy()
-        self.count = respond(self.box, self.center, self.rho, self.f, self.beta, self.inside)
+        self.count = respond(*self.bent, self.inverse, self.f, self.beta, self.inside)
         self.v[:] = 0.0
         add_rows(*self.arrays, self.beta, np.zeros_like(self.beta), self.v)
         self.work += 2 * len(self.f) * row_entries(self.rows)
+
+    def _decide(self, w: np.ndarray, b: float) -> np.ndarray:
+        """Xw + b."""
+        f = np.empty(self.problem.n_samples)
+        large = len(f) * row_entries(self.rows) >= _TWO_THREADS
+        by_halves(lambda part: decide(*self.arrays, w, b, part.start, part.stop, f), f, large)
+        return f
 
     def step(self) -> None:
         """One Newton step with its line search; then, where the round is solved well enough, the next round."""
@@ -111,26 +119,21 @@ class ProximalNewton:
         g = self.w - self.v
         g_b = price * self.b - float(self.beta.sum()) if with_b else 0.0
         J = self.inside[: self.count]
-        weight = 1.0 / (self.box.d[J] + self.rho[J])
         self.steps += 1
-        try:
-            d_w, d_b = self._direction(J, weight, g, g_b, price, with_b)
-        except LinAlgError:
-            self.idle = 3
-            return
-        d_f = np.empty_like(self.f)
-        decide(*self.arrays, d_w, d_b, d_f)
-        quadratic = np.array([self.w @ d_w + price * self.b * d_b, d_w @ d_w + price * d_b * d_b])
-        t = search(self.box, self.center, self.rho, self.f, d_f, quadratic[0], quadratic[1])
+        d_w, d_b = self._direction(J, self.inverse[J], g, g_b, price, with_b)
+        d_f = self._decide(d_w, d_b)
+        linear, square = float(self.w @ d_w) + price * self.b * d_b, float(d_w @ d_w) + price * d_b * d_b
+        t = line_search(self.bent, self.inverse, self.f, d_f, linear, square, -float(g @ d_w) - g_b * d_b)
         self.idle = 0 if t > 0 else self.idle + 1
         self.w = self.w + t * d_w
         self.b += t * d_b
         self.f += t * d_f
         last = self.beta.copy()
-        self.count = respond(self.box, self.center, self.rho, self.f, self.beta, self.inside)
+        self.count = respond(*self.bent, self.inverse, self.f, self.beta, self.inside)
         add_rows(*self.arrays, self.beta, last, self.v)
+        self.found = self.beta
         self._judge(price, with_b)
-        self.work += 2.5 * len(self.f) * row_entries(self.rows)
+        self.work += len(self.f) * (row_entries(self.rows) + 4.0)
 
     def _judge(self, price: float, with_b: bool) -> None:
         """Reckon the gap; end the round where its own gap is small beside the distance that the round went."""
@@ -151,20 +154,23 @@ class ProximalNewton:
     def _direction(self, J, weight, g, g_b, price, with_b):
         d = len(g)
         entries = row_entries(self.rows)
+        price += 1e-12 * (1.0 + float(weight.sum()))  # where no row is inside, nothing else holds a free intercept
         if d <= _DENSE:
-            H = np.zeros((d + 1, d + 1))
-            newton_matrix(*self.arrays, J, weight, H)
-            H[np.arange(d), np.arange(d)] += 1.0
-            H[d, d] += price + 1e-12 * (1.0 + H[d, d])
-            self.work += 0.5 * len(J) * entries**2 + d**3 / 24
+            if isinstance(self.rows, DenseRows):
+                H = np.zeros((d + 1, d + 1))
+                dense_gram(self.rows.values, J, weight, H)
+            else:
+                H = sparse_gram(self.rows, J, weight, d + 1, ones=True)
+            self.work += 0.5 * len(J) * entries**2 + d**3 / 60
             size = d + 1 if with_b else d
-            right = -np.append(g, g_b)[:size]
-            with self.blas.limit(limits=None if d > _SMALL else 1):
-                solution = cho_solve(cho_factor(H[:size, :size], lower=True, check_finite=False), right)
+            ridge = np.ones(size)
+            if with_b:
+                ridge[d] = price
+            solution = factored(H[:size, :size], ridge)(-np.append(g, g_b)[:size])
             return solution[:d], float(solution[d]) if with_b else 0.0
         diagonal = np.ones(d + 1)
         squares(*self.arrays, J, weight, diagonal)
-        diagonal[d] = price + float(weight.sum()) + 1e-12
+        diagonal[d] = price + float(weight.sum())
         x, r = np.zeros(d + 1), -np.append(g, g_b if with_b else 0.0)
         first = float(np.sqrt(r @ (r / diagonal)))
         if first == 0.0:
@@ -183,16 +189,16 @@ class ProximalNewton:
             z = r / diagonal
             last, rz = rz, float(r @ z)
             self.work += 2 * len(J) * entries + d
-            if np.sqrt(rz) <= 0.1 * min(1.0, float(first)) * float(first):
+            if np.sqrt(rz) <= max(0.1 * min(1.0, first), 1e-14) * first:
                 break
             p = z + (rz / last) * p
         return x[:d], float(x[d]) if with_b else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide(values, indices, indptr, w, b, f):
-    """f = Xw + b, writing f."""
-    for i in range(len(f)):
+def decide(values, indices, indptr, w, b, begin, end, f):
+    """f = Xw + b of some rows, writing f."""
+    for i in range(begin, end):
         f[i] = arrays_dot(values, indices, indptr, i, w) + b
 
 
@@ -205,58 +211,16 @@ def add_rows(values, indices, indptr, beta, last, v):
             arrays_add(values, indices, indptr, i, change, v)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _answer(pull, epsilon, bend, lower, upper):
-    """(β that maximises pull β − ε|β| − ½ bend β² in its box, whether it is strictly inside)."""
-    pull = max(pull - epsilon, 0.0) + min(pull + epsilon, 0.0)
-    beta = min(max(pull / bend if bend > 0.0 else 0.0, lower), upper)
-    return beta, lower < beta < upper and (beta != 0.0 or epsilon == 0.0)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def respond(box, center, rho, f, beta, inside):
+def respond(p, epsilon, d, lower, upper, inverse, f, beta, inside):
     """β of all rows at f, and the rows strictly inside; writes beta and inside, returns how many these are."""
-    count = 0
-    p, epsilon, d, lower, upper = box.p, box.epsilon, box.d, box.lower, box.upper
     for i in range(len(f)):
-        pull = p[i] + rho[i] * center[i] - f[i]
-        beta[i], free = _answer(pull, epsilon[i], d[i] + rho[i], lower[i], upper[i])
-        if free:
-            inside[count] = i
-            count += 1
+        beta[i] = _beta_at(p[i] - f[i], epsilon[i], inverse[i], lower[i], upper[i])
+    count = 0
+    for i in range(len(f)):
+        inside[count] = i
+        count += lower[i] < beta[i] < upper[i] and (beta[i] != 0.0 or epsilon[i] == 0.0)
     return count
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def search(box, center, rho, f, d_f, linear, square):
-    """A step t > 0 with |φ′(t)| ≤ 0.1 |φ′(0)|: Newton's on the piecewise linear φ′, inside a bracket."""
-    low, high, t, first = 0.0, np.inf, 1.0, 0.0
-    p, epsilon, d, lower, upper = box.p, box.epsilon, box.d, box.lower, box.upper
-    for turn in range(60):
-        at = t if turn > 0 else 0.0
-        slope, bend = linear + at * square, square
-        for i in range(len(f)):
-            if d_f[i] != 0.0:
-                pull = p[i] + rho[i] * center[i] - f[i] - at * d_f[i]
-                beta, free = _answer(pull, epsilon[i], d[i] + rho[i], lower[i], upper[i])
-                slope -= beta * d_f[i]
-                if free:
-                    bend += d_f[i] * d_f[i] / (d[i] + rho[i])
-        if turn == 0:
-            first = slope
-            if not slope < 0.0:
-                return 0.0
-            continue
-        if abs(slope) <= 0.1 * abs(first):
-            break
-        if slope < 0.0:
-            low = t
-        else:
-            high = t
-        t = t - slope / bend if bend > 0.0 else 2.0 * t
-        if not low < t < high:
-            t = 0.5 * (low + high) if high < np.inf else 2.0 * low
-    return t
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -276,30 +240,20 @@ def reckon(box, f, beta):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def newton_matrix(values, indices, indptr, J, weight, H):
-    """Lower triangle of [X_J, 1]ᵀ diag(weight) [X_J, 1], added to H."""
-    d = H.shape[0] - 1
+def dense_gram(X, J, weight, H):
+    """[X_J, 1]ᵀ diag(weight) [X_J, 1], added to H."""
+    d = X.shape[1]
     for k in range(len(J)):
-        i, t = np.int64(J[k]), weight[k]
-        if len(indptr) == 0:
-            for a in range(d):
-                scaled = t * values[i * d + a]
-                H[d, a] += scaled
-                for c in range(a + 1):
-                    H[a, c] += scaled * values[i * d + c]
-        else:
-            begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-            for a in range(begin, end):
-                j = indices[a]
-                scaled = t if len(values) == 0 else t * values[a]
-                H[d, j] += scaled
-                if len(values) == 0:
-                    for c in range(begin, a + np.uint64(1)):
-                        H[j, indices[c]] += scaled
-                else:
-                    for c in range(begin, a + np.uint64(1)):
-                        H[j, indices[c]] += scaled * values[c]
+        x, t = X[J[k]], weight[k]
+        for a in range(d):
+            scaled = t * x[a]
+            H[d, a] += scaled
+            for c in range(a + 1):
+                H[a, c] += scaled * x[c]
         H[d, d] += t
+    for a in range(d + 1):
+        for c in range(a):
+            H[c, a] = H[a, c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -26,9 +26,11 @@ from gapless.solvers.sweep import (
     ACTIVE,
     DUAL,
     LAST_GAP,
+    LONG,
     OFFSET,
     PLAIN,
     READY,
+    SINGLY,
     TOTAL,
     Epoch,
     advance,
@@ -38,8 +40,8 @@ from gapless.solvers.sweep import (
     start_epoch,
 )
 
-# Epochs before the first forecast of how many are left, and between two.
-_FORECAST = 5
+# Epochs between two forecasts of how many are left; the first needs what one epoch has left.
+_FORECAST = 2
 
 
 @dataclass
@@ -59,7 +61,7 @@ class SdcaState(State):
     @property
     def beta(self) -> np.ndarray:
         """The dual variables."""
-        return self.epoch.beta if self.newton is None else self.newton.beta
+        return self.epoch.beta if self.newton is None else self.newton.found
 
     @property
     def w(self) -> np.ndarray:
@@ -109,6 +111,7 @@ class SDCA(Solver):
         free, uniform = problem.intercept == "free", self.sampling == "uniform"
         epoch = start_epoch(n, d, rng, uniform=uniform, shrinks=self.shrinking and not uniform, free=free)
         epoch.numbers[PLAIN] = float(is_plain(problem.dual))
+        epoch.counts[SINGLY] = row_entries(problem.rows) > LONG
         diagonal, shift = problem.diagonal, problem.shift
         if free:
             # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.
@@ -134,7 +137,7 @@ class SDCA(Solver):
             entries = row_entries(state.rows)
             visits = samples_ahead(state, problem.n_samples, 2 * entries)
             if state.newton_work < math.inf:
-                visits = min(visits, _FORECAST * problem.n_samples)
+                visits = min(visits, (1 if state.seen[1] == math.inf else _FORECAST) * problem.n_samples)
             args = (*arrays_of(state.rows), problem.dual, state.diagonal, state.inverse, state.shift, state.epoch)
             if state.may_halve and state.epoch.counts[ACTIVE] * entries >= LEAST_ENTRIES:
                 made = advance_in_halves(*args, entries, visits, state.target)
@@ -172,8 +175,9 @@ def _epochs_lose(problem: Problem, state: SdcaState) -> bool:
     now = float(state.epoch.numbers[LAST_GAP])
     if state.newton_work == math.inf or not state.target > 0 or not math.isfinite(now):
         return False
+    epochs = 1 if gap == math.inf else _FORECAST
     if state.work - work < max(
-        _FORECAST * 2 * problem.n_samples * row_entries(state.rows), min(work, 0.1 * state.newton_work)
+        epochs * 2 * problem.n_samples * row_entries(state.rows), min(work, 0.1 * state.newton_work)
     ):
         return False
     state.seen = (state.work, now)
@@ -195,4 +199,4 @@ def _newton_step(problem: Problem, state: SdcaState) -> None:
         state.newton, state.newton_work = None, math.inf
         if newton.primal - newton.gap > state.epoch.numbers[DUAL]:
             b = newton.b if problem.intercept == "free" else 0.0
-            _resume(problem, state, newton.beta, problem.weights(newton.beta), b)
+            _resume(problem, state, newton.found, problem.weights(newton.found), b)

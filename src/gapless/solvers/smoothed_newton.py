@@ -13,6 +13,7 @@ With many rows the first model comes from a sample of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -24,9 +25,10 @@ from gapless.data import require_memory
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, refuse_kernel, start_weights
-from gapless.solvers.mehrotra import factored
+from gapless.solvers.mehrotra import factored, weighted_gram
 from gapless.solvers.newton import line_search
 from gapless.solvers.parts import box_of, decisions, draw, gather, least_squares, leverage, part_size, ridge, spread
+from gapless.solvers.sparse_gram import sparse_gram, stays_sparse
 from gapless.solvers.two_threads import times, transposed_times
 
 _ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
@@ -48,8 +50,8 @@ class Data(Protocol):
     def combine(self, beta: np.ndarray) -> np.ndarray:
         """Σ βᵢ aᵢ."""
 
-    def take(self, rows: np.ndarray, out: np.ndarray) -> None:
-        """Write some rows to ``out``."""
+    def gram(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Σ weight · aaᵀ over some rows a."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,11 @@ class Whole:
         own = self.problem.weights(beta)
         return own if self.problem.intercept == "none" else np.append(own, beta.sum())
 
-    def take(self, rows: np.ndarray, out: np.ndarray) -> None:
-        gather(self.problem.rows, rows, self.problem.n_features, out)
+    def gram(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        stored, d, ones = self.problem.rows, self.problem.n_features, self.problem.intercept != "none"
+        if stays_sparse(stored, d):
+            return sparse_gram(stored, rows, weight, d + ones, ones=ones)
+        return _panel_gram(lambda chosen, out: gather(stored, chosen, d, out), rows, weight, d + ones)
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,10 @@ class Part:
     def combine(self, beta: np.ndarray) -> np.ndarray:
         return transposed_times(self.A, beta)
 
-    def take(self, rows: np.ndarray, out: np.ndarray) -> None:
-        np.take(self.A, rows, axis=0, out=out, mode="clip")
+    def gram(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return _panel_gram(
+            lambda chosen, out: np.take(self.A, chosen, axis=0, out=out, mode="clip"), rows, weight, self.A.shape[1]
+        )
 
 
 class Descent:
@@ -162,19 +169,27 @@ class Descent:
 
     def _hessian(self) -> np.ndarray:
         """Σ aᵢaᵢᵀ/dᵢ over the rows inside a quadratic piece."""
-        rows, columns = np.flatnonzero(self.inside), len(self.rho)
-        H = np.zeros((columns, columns))
-        step = max(1, _PANEL // columns)
-        panel = np.empty((min(step, len(rows)), columns))
-        for begin in range(0, len(rows), step):
-            chosen = rows[begin : begin + step]
-            A = panel[: len(chosen)]
-            self.data.take(chosen, A)
-            A *= np.sqrt(self.inverse[chosen])[:, None]
-            H += A.T @ A
+        rows = np.flatnonzero(self.inside)
+        H = self.data.gram(rows, self.inverse[rows])
         if not len(rows) and not self.rho[-1]:
             H[-1, -1] = float(self.inverse.sum())  # a free intercept that nothing holds
         return H
+
+
+def _panel_gram(
+    take: Callable[[np.ndarray, np.ndarray], object], rows: np.ndarray, weight: np.ndarray, columns: int
+) -> np.ndarray:
+    """Σ weight · aaᵀ over rows that ``take`` writes into a panel, a cache full at a time."""
+    H = np.zeros((columns, columns))
+    step = max(1, _PANEL // columns)
+    panel = np.empty((min(step, len(rows)), columns))
+    for begin in range(0, len(rows), step):
+        chosen = rows[begin : begin + step]
+        A = panel[: len(chosen)]
+        take(chosen, A)
+        A *= np.sqrt(weight[begin : begin + step])[:, None]
+        H += A.T @ A
+    return H
 
 
 @dataclass
@@ -220,13 +235,21 @@ class SmoothedNewton(Solver):
         w, b = start_weights(problem, start)
         w, width = np.append(w, b)[: len(rho)], length
         data: Data = Whole(problem)
-        if not w.any():
+        if not w.any() and stays_sparse(problem.rows, problem.n_features):
+            price = np.maximum(box.upper, -box.lower)
+            H = data.gram(np.arange(n), price)
+            w, width = least_squares(H, data.combine(price * box.p), data.times, rho, box.p)
+            width *= 2.0
+            state.work += 3.0 * n * problem.entry_work
+        elif not w.any():
             reduces = 4 * part_size(n, len(rho)) < n
             rows, factor = np.arange(n), np.ones(n)
             if reduces:
                 rows, factor = draw(leverage(problem), part_size(n, len(rho)) // 2, rng)
             part, scaled = self._part(problem, rows), _scaled(box, rows, factor)
-            w, width = least_squares(part.A, rho, scaled.p, np.maximum(scaled.upper, -scaled.lower))
+            price = np.maximum(scaled.upper, -scaled.lower)
+            H = weighted_gram(part.A, price)
+            w, width = least_squares(H, part.combine(price * scaled.p), part.times, rho, scaled.p)
             width *= 2.0
             state.work += 3.0 * part.A.size + 3.0 * n * problem.entry_work
             if reduces:

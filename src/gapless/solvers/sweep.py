@@ -17,15 +17,17 @@ from gapless.losses import DualBox, DualTerms
 from gapless.losses.steps import dual_step
 from gapless.solvers.sampling import _below, _draw, _shuffle
 
-# Rows are visited in shuffled buckets of so many neighbours, which the processor fetches ahead; few rows are shuffled one by one.
-BUCKET = 32
+# Short rows are visited in shuffled buckets of so many neighbours, which the processor fetches ahead: no more of them, because neighbours in a
+# file are often alike, and undo each other's steps. Few rows, and long ones, are shuffled one by one.
+BUCKET = 8
 _FEW = 4096
+LONG = 64.0
 # What a full epoch's gap must fall to among the active rows before all rows are looked at again.
 _RETURN = 0.1
 
 # Where ``numbers`` and ``counts`` keep what; arrays, because a compiled function cannot write into a tuple.
 OFFSET, THRESHOLD, LARGEST, GAP, DUAL, FULL_GAP, LAST_GAP, TOTAL, PLAIN = range(9)
-POSITION, LENGTH, ACTIVE, UNIFORM, SHRINKS, FREE, READY = range(7)
+POSITION, LENGTH, ACTIVE, UNIFORM, SHRINKS, FREE, READY, SINGLY = range(8)
 
 
 class Epoch(NamedTuple):
@@ -48,7 +50,7 @@ def start_epoch(n: int, d: int, rng: np.random.Generator, *, uniform: bool, shri
     """β = 0 and w = 0, before the first visit. ``free``: the intercept is, see :func:`_finish`."""
     numbers = np.zeros(9)
     numbers[[THRESHOLD, FULL_GAP, LAST_GAP]] = np.inf
-    counts = np.zeros(7, dtype=np.int64)
+    counts = np.zeros(8, dtype=np.int64)
     counts[ACTIVE], counts[UNIFORM], counts[SHRINKS], counts[FREE] = n, uniform, shrinks, free
     index = np.arange(n, dtype=np.uint32)
     return Epoch(
@@ -152,7 +154,7 @@ def _order(epoch):
     if counts[UNIFORM] == 1:
         _draw(visit, word)
         return
-    if count < _FEW:
+    if count < _FEW or counts[SINGLY] == 1:
         _shuffle(active[:count], word)
         visit[:count] = active[:count]
         return
