@@ -56,7 +56,8 @@ def samples(name: str) -> tuple[Any, np.ndarray]:
         X = X.toarray() if sp.issparse(X) else X
         X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0))
     else:
-        X = sp.csr_matrix(X)  # some contenders ask for that class by name
+        X = sp.csr_matrix(X)  # some contenders ask for that class by name, and for indices of 32 bits
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     if name in REGRESSION:
         return X, (y - y.mean()) / y.std()
     if name == "news20_text_tfidf":
