@@ -73,7 +73,8 @@ def _method(measured: Measured) -> str:
     missing_text = f" Not installed: {', '.join(missing)}." if missing else ""
     return f"""\
 ½(‖w‖² + b²) + C Σ ℓ: the intercept is regularised, as LIBLINEAR has it. Seconds of `fit`, medians of fits in turns in one process (7 below
-0.5 s, 3 below 3 s, 2 below 10 s, else 1), memory touched before. Ours has its own proof inside its time. A rival proves nothing: it runs with
+0.5 s, 3 below 3 s, 2 below 10 s, else 1, as of a rival 3 times behind the best), memory touched before. Ours has its own proof inside
+its time. A rival proves nothing: it runs with
 the loosest number of epochs (LIBLINEAR's own package: tolerance, in quarters of a digit, on a CSR matrix made beforehand), growing by {GROWTH:g}
 and then refined, with which its P is within the gap of the best dual value known, by an independent float64 judge. All fits of one search
 share 120 s, or less where an entry says so; a rival is given up

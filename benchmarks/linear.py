@@ -33,6 +33,8 @@ import gapless as gl
 MEASURED = Path(__file__).parent / ".linear.json"
 LIMIT = 120.0
 OURS = "ours"
+FAR = 3.0
+"""Times the best rival's seconds beyond which a rival is fitted once."""
 AGREEMENT = 1e-9
 """How far our gap may be from the judge's, relative to P."""
 
@@ -137,22 +139,24 @@ def measure(
     print(f"== {case}, load {os.getloadavg()[0]:.1f}", flush=True)
     rivals = [r for r in RIVALS.values() if r.name in names and r.version is not None and r.covers(case)]
     found: dict[str, dict[str, Any]] = {}
+    bests: dict[str, float] = {}
     if rivals:
         optimum = dual(case, gl.solve(problem_of(case), tol=1e-9, max_time=LIMIT).beta)
-        bests: dict[str, float] = {}
         for rival in rivals:
             found[rival.name] = settings_of(rival, case, optimum, limit, _hopeless(case, rival.name), bests)
             for gap, setting in found[rival.name].items():
                 if "seconds" in setting:
                     bests[gap] = min(bests.get(gap, np.inf), setting["seconds"])
     for gap in gaps:
-        settings = {}
+        settings, once = {}, set()
         for name, known in found.items():
             if "setting" in known[f"{gap:g}"]:
                 settings[name] = known[f"{gap:g}"]["setting"]
+                if known[f"{gap:g}"]["seconds"] > FAR * bests[f"{gap:g}"]:
+                    once.add(name)
             else:
                 store(report.key(case, gap, name), known[f"{gap:g}"])
-        race(case, gap, settings, passes, ours=OURS in names)
+        race(case, gap, settings, once, passes, ours=OURS in names)
 
 
 def _hopeless(case: Case, name: str) -> str | None:
@@ -165,13 +169,15 @@ def _hopeless(case: Case, name: str) -> str | None:
     return None
 
 
-def race(case: Case, gap: float, settings: dict[str, int], passes: tuple[float, float], ours: bool) -> None:
-    """Fits in turns, as many as their length allows; ours is judged, and compared with our other solvers."""
+def race(
+    case: Case, gap: float, settings: dict[str, int], once: set[str], passes: tuple[float, float], ours: bool
+) -> None:
+    """Fits in turns, as many as their length allows, or one; ours is judged, and compared with our other solvers."""
     seconds: dict[str, list[float]] = {name: [] for name in ([OURS] if ours else []) + list(settings)}
     if ours:
         our_fit(case, gap)  # compiles
     turn, model = 0, None
-    while names := [name for name, s in seconds.items() if turn < (_repeats(s[0]) if s else 1)]:
+    while names := [name for name, s in seconds.items() if turn < (_repeats(s[0]) if s and name not in once else 1)]:
         for name in names:
             if name == OURS:
                 taken, model = our_fit(case, gap)
