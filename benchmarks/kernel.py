@@ -110,7 +110,9 @@ def measure_row(
                 if why := _skipped(name, row, C, gap):
                     store(report.key(row, C, gap, name), {"why": why})
                     continue
-                found = loosest(workers[name], row, C, gap, storages[name], LIMIT, guess or gap)
+                found = loosest(
+                    workers[name], row, C, gap, storages[name], LIMIT, guess or _last_tol(row, C, gap) or gap
+                )
                 if found["tol"] is None:
                     store(report.key(row, C, gap, name), {"why": found["why"]})
                     continue
@@ -121,6 +123,12 @@ def measure_row(
             guess = None if guess is None else max(TOLS[-1], guess * min(gaps) / gap)
     for worker in workers.values():
         worker.close()
+
+
+def _last_tol(row: str, C: float, gap: float) -> float | None:
+    """Where to begin the search: what another contender needed in an earlier run."""
+    tols = [stored().get(report.key(row, C, gap, name), {}).get("tol") for name in CONTENDERS if name != "gapless"]
+    return next((tol for tol in tols if tol is not None), None)
 
 
 def _skipped(name: str, row: str, C: float, gap: float) -> str | None:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+_SOME = 4096  # values that mostly tell what all are
 # The subset of fast-math that keeps NaN, infinities and their comparisons intact.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 
@@ -69,12 +70,15 @@ def compact(rows: Rows) -> Rows:
     values = rows.values
     if values.size and values[0] == 1 and (values == 1).all():
         return OnesRows(rows.indices, rows.indptr)
-    if values.dtype == np.float64:
-        with np.errstate(over="ignore"):
-            single = values.astype(np.float32)
-        if (single == values).all():
-            return CsrRows(frozen(single), rows.indices, rows.indptr)
+    if values.dtype == np.float64 and _is_single(values[:_SOME]) and _is_single(values):
+        return CsrRows(frozen(values.astype(np.float32)), rows.indices, rows.indptr)
     return rows
+
+
+def _is_single(values: np.ndarray) -> bool:
+    """Whether float32 holds all values exactly."""
+    with np.errstate(over="ignore"):
+        return bool((values.astype(np.float32) == values).all())
 
 
 def is_mapped(array: Any) -> bool:
