@@ -81,7 +81,8 @@ share 120 s, or less where an entry says so; a rival is given up
 after {HOPELESS:g} s where the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap
 nor for a larger C where it missed the looser one, nor beyond {BEHIND:g} times the best rival's seconds. Where no rival gets there the ratio is a
 lower bound (“>”): that of the longest fit tried, of the rival that was given up first.
-Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included. A run of parts keeps the other figures: contenders of one row may then come from runs apart.{missing_text}"""
+Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.
+A run of parts keeps the other figures: contenders of one row may then come from runs apart.{missing_text}"""
 
 
 def _summary(measured: Measured, gaps: list[float]) -> str:
