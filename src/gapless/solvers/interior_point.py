@@ -36,6 +36,7 @@ from gapless.solvers.parts import (
     least_squares,
     leverage,
     part_size,
+    refuse_smooth,
     ridge,
     spread,
 )
@@ -87,14 +88,7 @@ class InteriorPoint(Solver):
     max_iter: ClassVar[int] = 500
 
     def unsupported(self, problem: Problem) -> str | None:
-        reason = refuse_kernel(problem, self.name)
-        if reason is not None:
-            return reason
-        if problem.is_nu or problem.is_hard:
-            return f"{self.name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
-        if not isinstance(problem.dual, DualBox) or problem.dual.d.any():
-            return f"{self.name} is for losses that are linear between kinks, which {problem.loss.name} is not; use solver='newton' or 'sdca'."
-        return None
+        return refuse_kernel(problem, self.name) or refuse_smooth(problem, self.name)
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorState:
         n, columns = problem.n_samples, problem.n_features + (problem.intercept != "none")

@@ -20,6 +20,15 @@ def box_of(problem: Problem) -> DualBox:
     return dual
 
 
+def refuse_smooth(problem: Problem, name: str) -> str | None:
+    """The sentence of the solvers whose loss is linear between kinks."""
+    if problem.is_nu or problem.is_hard:
+        return f"{name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
+    if not isinstance(problem.dual, DualBox) or problem.dual.d.any():
+        return f"{name} is for losses that are linear between kinks, which {problem.loss.name} is not; use solver='newton' or 'sdca'."
+    return None
+
+
 def part_size(n: int, columns: int) -> int:
     """Rows that tell enough of n: their model's error and what is left to be corrected balance at about √d n^⅔ (Portnoy & Koenker 1997)."""
     return int(max(2000.0, np.sqrt(columns) * n ** (2 / 3)))

@@ -27,7 +27,18 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, refuse_kernel, start_weights
 from gapless.solvers.mehrotra import factored, weighted_gram
 from gapless.solvers.newton import line_search
-from gapless.solvers.parts import box_of, decisions, draw, gather, least_squares, leverage, part_size, ridge, spread
+from gapless.solvers.parts import (
+    box_of,
+    decisions,
+    draw,
+    gather,
+    least_squares,
+    leverage,
+    part_size,
+    refuse_smooth,
+    ridge,
+    spread,
+)
 from gapless.solvers.sparse_gram import sparse_gram, stays_sparse
 from gapless.solvers.two_threads import times, transposed_times
 
@@ -214,14 +225,7 @@ class SmoothedNewton(Solver):
     max_iter: ClassVar[int] = 1000
 
     def unsupported(self, problem: Problem) -> str | None:
-        reason = refuse_kernel(problem, self.name)
-        if reason is not None:
-            return reason
-        if problem.is_nu or problem.is_hard:
-            return f"{self.name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
-        if not isinstance(problem.dual, DualBox) or problem.dual.d.any():
-            return f"{self.name} is for losses that are linear between kinks, which {problem.loss.name} is not; use solver='newton' or 'sdca'."
-        return None
+        return refuse_kernel(problem, self.name) or refuse_smooth(problem, self.name)
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoothedState:
         n, rho = problem.n_samples, ridge(problem)
