@@ -83,8 +83,9 @@ def test_float32_data_is_summed_in_float64(form):
     assert_array_equal(rmatvec(matrix, np.array([1e-9])), X[0].astype(np.float64) * 1e-9)
 
 
-def test_float32_products_work_in_chunks(monkeypatch):
-    monkeypatch.setattr(products, "_CHUNK", 7)
+@pytest.mark.parametrize("halves", [False, True])
+def test_float32_products_by_halves_or_not(halves, monkeypatch):
+    monkeypatch.setattr(products, "_TWO_THREADS", 1 if halves else 100)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(11, 3)).astype(np.float32)
     w, beta = rng.normal(size=3), rng.normal(size=11)

@@ -14,7 +14,7 @@ from gapless.problem import Problem
 from gapless.solvers.base import Solver
 from gapless.solvers.interior_point import InteriorPoint
 from gapless.solvers.newton import DENSE_COLUMNS, Newton
-from gapless.solvers.parts import band_size, part_size
+from gapless.solvers.parts import band_size, first_size, part_size
 from gapless.solvers.proximal_newton import covers, expected_work
 from gapless.solvers.sdca import SDCA
 from gapless.solvers.smoothed_newton import SmoothedNewton
@@ -104,8 +104,7 @@ def _newton(problem: Problem, digits: float) -> float:
 def _smoothed_newton(problem: Problem, digits: float) -> float:
     # Steps grow with the features, since each round ends where the rows near a kink are about as many.
     n, columns = problem.n_samples, problem.n_features + 1
-    size = part_size(n, columns)
-    part = size // 2 if 4 * size < n else n
+    part = first_size(n, columns)
     steps = 2.0 + (1.0 + 0.02 * columns) * digits
     near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
     entries = n * problem.entry_work

@@ -25,7 +25,7 @@ from gapless.losses import DualBox
 from gapless.solvers.two_threads import by_halves, times, transposed_times
 
 _BOUNDARY = 0.995  # share of the way to the nearest bound that a step may go
-_GRAM_FLOPS = 2_000_000  # multiplications of AᵀTA from which a second thread pays
+GRAM_FLOPS = 2_000_000  # multiplications of AᵀTA from which a second thread pays
 _PANEL = 1 << 18  # entries of A scaled at a time for AᵀTA: 2 MiB, which stay in the cache
 
 
@@ -156,7 +156,7 @@ def weighted_gram(A: np.ndarray, weight: np.ndarray, panels: list[np.ndarray] | 
             total = product if total is None else total + product
         return np.zeros((p, p)) if total is None else total
 
-    first, *second = by_halves(of, A, A.size * p >= _GRAM_FLOPS)
+    first, *second = by_halves(of, A, A.size * p >= GRAM_FLOPS)
     return first + second[0] if second else first
 
 

@@ -12,6 +12,9 @@ from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.mehrotra import factored
 
+_LONG = 4_000_000  # entries from which on a pass over all rows is long
+_TELLING = 40  # rows for each column, a quarter of which still tell the model
+
 
 def box_of(problem: Problem) -> DualBox:
     """The dual of a problem whose loss has a box for one."""
@@ -32,6 +35,14 @@ def refuse_smooth(problem: Problem, name: str) -> str | None:
 def part_size(n: int, columns: int) -> int:
     """Rows that tell enough of n: their model's error and what is left to be corrected balance at about √d n^⅔ (Portnoy & Koenker 1997)."""
     return int(max(2000.0, np.sqrt(columns) * n ** (2 / 3)))
+
+
+def first_size(n: int, columns: int) -> int:
+    """Rows on which a first model is found before all take part: all of them where a part would not be much less work, or would tell little."""
+    size = part_size(n, columns)
+    if 4 * size < n:
+        return size // 2
+    return n // 4 if n * columns >= _LONG and n >= _TELLING * columns else n
 
 
 def band_size(n: int, columns: int) -> int:

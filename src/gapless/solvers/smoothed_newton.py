@@ -15,32 +15,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numba import njit
 
 from gapless.certificate import Point
-from gapless.data import require_memory
+from gapless.data import Rows, require_memory
+from gapless.data.products import matvec, rmatvec
+from gapless.data.rows import as_rows
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.base import Solver, State, refuse_kernel, start_weights
-from gapless.solvers.mehrotra import factored, weighted_gram
+from gapless.solvers.mehrotra import GRAM_FLOPS, factored
 from gapless.solvers.newton import line_search
 from gapless.solvers.parts import (
     box_of,
-    decisions,
     draw,
+    first_size,
     gather,
     least_squares,
     leverage,
-    part_size,
     refuse_smooth,
     ridge,
     spread,
 )
 from gapless.solvers.sparse_gram import sparse_gram, stays_sparse
-from gapless.solvers.two_threads import times, transposed_times
+from gapless.solvers.two_threads import by_halves, times, transposed_times
 
 _ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SOLVED = 0.3  # of K, to which S is brought in a round
@@ -49,7 +50,8 @@ _LEAST = 1e-10  # of the residuals' size: width below which rounding takes over
 _NOTHING = 1e-14  # of P: what a step gains where it may be rounding
 _TRIES = 6  # such steps in a row, and rounds without gain, after which nothing more is to be had
 _MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
-_PANEL = 1 << 17  # entries of X made dense at a time: 1 MiB
+_PANEL = 1 << 20  # bytes of rows that are gathered at a time, to stay in the cache
+_SINGLE = 1e-4  # relative gap down to which Hessians of float32 rows are summed in float32
 
 
 class Data(Protocol):
@@ -61,28 +63,33 @@ class Data(Protocol):
     def combine(self, beta: np.ndarray) -> np.ndarray:
         """Σ βᵢ aᵢ."""
 
-    def gram(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Σ weight · aaᵀ over some rows a."""
+    def gram(self, rows: np.ndarray, weight: np.ndarray, rough: bool) -> np.ndarray:
+        """Σ weight · aaᵀ over some rows a; ``rough``: float32 will do."""
 
 
 @dataclass(frozen=True)
-class Whole:
-    """All rows of a problem, as they are stored."""
+class Stored:
+    """Rows as they are stored, ``ones`` telling whether there is an intercept."""
 
-    problem: Problem
+    X: Any
+    rows: Rows
+    ones: bool
 
     def times(self, w: np.ndarray) -> np.ndarray:
-        return decisions(self.problem, w)
+        f = matvec(self.X, w[: self.X.shape[1]])
+        f += w[-1] if self.ones else 0.0
+        return f
 
     def combine(self, beta: np.ndarray) -> np.ndarray:
-        own = self.problem.weights(beta)
-        return own if self.problem.intercept == "none" else np.append(own, beta.sum())
+        own = rmatvec(self.X, beta)
+        return np.append(own, beta.sum()) if self.ones else own
 
-    def gram(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        stored, d, ones = self.problem.rows, self.problem.n_features, self.problem.intercept != "none"
+    def gram(self, rows: np.ndarray, weight: np.ndarray, rough: bool) -> np.ndarray:
+        stored, d, ones = self.rows, self.X.shape[1], self.ones
         if stays_sparse(stored, d):
             return sparse_gram(stored, rows, weight, d + ones, ones=ones)
-        return _panel_gram(lambda chosen, out: gather(stored, chosen, d, out), rows, weight, d + ones)
+        dtype = np.float32 if rough and _is_single(self.X) else np.float64
+        return _panel_gram(lambda chosen, out: gather(stored, chosen, d, out), rows, weight, d + ones, dtype)
 
 
 @dataclass(frozen=True)
@@ -97,10 +104,11 @@ class Part:
     def combine(self, beta: np.ndarray) -> np.ndarray:
         return transposed_times(self.A, beta)
 
-    def gram(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def gram(self, rows: np.ndarray, weight: np.ndarray, rough: bool) -> np.ndarray:
         return _panel_gram(
-            lambda chosen, out: np.take(self.A, chosen, axis=0, out=out, mode="clip"), rows, weight, self.A.shape[1]
-        )
+            lambda chosen, out: np.take(self.A, chosen, axis=0, out=out, mode="clip"),
+            rows, weight, self.A.shape[1], np.float64,
+        )  # fmt: skip
 
 
 class Descent:
@@ -112,6 +120,7 @@ class Descent:
         self.reach = np.maximum(box.upper, -box.lower)
         self.poor = 0
         self.best = np.inf
+        self.rough = True  # whether a Hessian in float32 will do
         self.begin(width, _middle(box.p, box.lower, box.upper, self.f))
 
     def begin(self, width: float, centre: np.ndarray) -> None:
@@ -173,6 +182,7 @@ class Descent:
 
     def advance(self, goal: float) -> None:
         """A Newton step, or where the round is done by then the next one and its first."""
+        self.rough = goal >= _SINGLE * abs(self.value)
         if self.short <= _SOLVED * self.lacking:
             self.narrow(goal)
         if not self.step():
@@ -181,26 +191,37 @@ class Descent:
     def _hessian(self) -> np.ndarray:
         """Σ aᵢaᵢᵀ/dᵢ over the rows inside a quadratic piece."""
         rows = np.flatnonzero(self.inside)
-        H = self.data.gram(rows, self.inverse[rows])
+        H = self.data.gram(rows, self.inverse[rows], self.rough)
         if not len(rows) and not self.rho[-1]:
             H[-1, -1] = float(self.inverse.sum())  # a free intercept that nothing holds
         return H
 
 
 def _panel_gram(
-    take: Callable[[np.ndarray, np.ndarray], object], rows: np.ndarray, weight: np.ndarray, columns: int
+    take: Callable[[np.ndarray, np.ndarray], object], rows: np.ndarray, weight: np.ndarray, columns: int, dtype: Any
 ) -> np.ndarray:
     """Σ weight · aaᵀ over rows that ``take`` writes into a panel, a cache full at a time."""
-    H = np.zeros((columns, columns))
-    step = max(1, _PANEL // columns)
-    panel = np.empty((min(step, len(rows)), columns))
-    for begin in range(0, len(rows), step):
-        chosen = rows[begin : begin + step]
-        A = panel[: len(chosen)]
-        take(chosen, A)
-        A *= np.sqrt(weight[begin : begin + step])[:, None]
-        H += A.T @ A
-    return H
+    step = max(1, _PANEL // (columns * np.dtype(dtype).itemsize))
+    root = np.sqrt(weight).astype(dtype)
+
+    def of(part: slice) -> np.ndarray:
+        H = np.zeros((columns, columns))
+        panel = np.empty((min(step, part.stop - part.start), columns), dtype=dtype)
+        for begin in range(part.start, part.stop, step):
+            chosen = rows[begin : min(begin + step, part.stop)]
+            A = panel[: len(chosen)]
+            take(chosen, A)
+            A *= root[begin : begin + len(chosen), None]
+            H += A.T @ A
+        return H
+
+    first, *second = by_halves(of, rows, large=len(rows) * columns**2 >= GRAM_FLOPS)
+    return first + second[0] if second else first
+
+
+def _is_single(X: Any) -> bool:
+    """Whether rows are dense and float32, so that a copy in float64 would take twice the memory."""
+    return isinstance(X, np.ndarray) and X.dtype == np.float32
 
 
 @dataclass
@@ -238,31 +259,25 @@ class SmoothedNewton(Solver):
         box, length = box_of(problem), spread(problem)
         w, b = start_weights(problem, start)
         w, width = np.append(w, b)[: len(rho)], length
-        data: Data = Whole(problem)
+        data: Data = Stored(problem.X, problem.rows, problem.intercept != "none")
         if not w.any() and stays_sparse(problem.rows, problem.n_features):
-            price = np.maximum(box.upper, -box.lower)
-            H = data.gram(np.arange(n), price)
-            w, width = least_squares(H, data.combine(price * box.p), data.times, rho, box.p)
-            width *= 2.0
+            w, width = _regression(data, box, rho)
             state.work += 3.0 * n * problem.entry_work
         elif not w.any():
-            reduces = 4 * part_size(n, len(rho)) < n
             rows, factor = np.arange(n), np.ones(n)
-            if reduces:
-                rows, factor = draw(leverage(problem), part_size(n, len(rho)) // 2, rng)
+            size = first_size(n, len(rho))
+            if size < n:
+                rows, factor = draw(leverage(problem), size, rng)
             part, scaled = self._part(problem, rows), _scaled(box, rows, factor)
-            price = np.maximum(scaled.upper, -scaled.lower)
-            H = weighted_gram(part.A, price)
-            w, width = least_squares(H, part.combine(price * scaled.p), part.times, rho, scaled.p)
-            width *= 2.0
-            state.work += 3.0 * part.A.size + 3.0 * n * problem.entry_work
-            if reduces:
+            w, width = _regression(part, scaled, rho)
+            state.work += 3.0 * (len(rows) + n) * problem.entry_work
+            if size < n:
                 first = Descent(part, scaled, rho, w, width, length)
                 for _ in range(40):
                     if first.stuck or first.gap <= _ROUGH * abs(first.value):
                         break
                     first.advance(_ROUGH * abs(first.value))
-                    state.work += 2.0 * part.A.size
+                    state.work += 2.0 * len(rows) * problem.entry_work
                 w, width = first.w, first.width
             else:
                 data = part
@@ -281,8 +296,12 @@ class SmoothedNewton(Solver):
         d, w = problem.n_features, state.descent.w
         return Point(beta=state.descent.beta.copy(), w=w[:d].copy(), b=float(w[d]) if len(w) > d else 0.0)
 
-    def _part(self, problem: Problem, rows: np.ndarray) -> Part:
-        columns = problem.n_features + (problem.intercept != "none")
+    def _part(self, problem: Problem, rows: np.ndarray) -> Data:
+        ones = problem.intercept != "none"
+        if _is_single(problem.X):
+            X = problem.X if len(rows) == problem.n_samples else problem.X[rows]
+            return Stored(X, as_rows(X), ones)
+        columns = problem.n_features + ones
         if len(rows) * columns > _MANY**2:
             require_memory(
                 8 * len(rows) * columns,
@@ -291,6 +310,14 @@ class SmoothedNewton(Solver):
         A = np.empty((len(rows), columns))
         gather(problem.rows, rows, problem.n_features, A)
         return Part(A)
+
+
+def _regression(data: Data, box: DualBox, rho: np.ndarray) -> tuple[np.ndarray, float]:
+    """(w, width) to begin with: those of the ridge regression of the targets."""
+    price = np.maximum(box.upper, -box.lower)
+    H = data.gram(np.arange(len(price)), price, rough=True)
+    w, width = least_squares(H, data.combine(price * box.p), data.times, rho, box.p)
+    return w, 2.0 * width
 
 
 def _scaled(box: DualBox, rows: np.ndarray, factor: np.ndarray) -> DualBox:
