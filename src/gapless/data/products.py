@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from gapless.data.rows import FASTMATH, arrays_add, arrays_dot, arrays_of, as_rows
+from gapless.data.rows import FASTMATH, arrays_add, arrays_dot, arrays_of, as_rows, frozen
 from gapless.data.second_thread import second_thread
 
 _TWO_THREADS = 1 << 19  # stored entries from which a second thread pays
@@ -22,7 +24,7 @@ def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
         return out
     if X.dtype == np.float64:
         return np.asarray(X @ w)
-    out, values = np.empty(X.shape[0]), as_rows(X).values
+    out, values = np.empty(X.shape[0]), frozen(X)
     _on_halves(X, lambda begin, end: _dense_dots(values, begin, end, w, out))
     return out
 
@@ -34,11 +36,11 @@ def rmatvec(X: np.ndarray | sp.csr_array, beta: np.ndarray) -> np.ndarray:
         return sum(_on_halves(X, lambda begin, end: _combine(*arrays, begin, end, beta, X.shape[1])))
     if X.dtype == np.float64:
         return np.asarray(X.T @ beta)
-    values = as_rows(X).values
+    values = frozen(X)
     return sum(_on_halves(X, lambda begin, end: _dense_combine(values, begin, end, beta)))
 
 
-def _on_halves(X: np.ndarray | sp.csr_array, work):  # type: ignore[no-untyped-def]
+def _on_halves(X: Any, work):  # type: ignore[no-untyped-def]
     """What ``work(begin, end)`` gives for all rows, or for each half of many: the split, and so the rounding, never depends on the machine."""
     n, entries = X.shape[0], X.nnz if sp.issparse(X) else X.size
     if entries < _TWO_THREADS:

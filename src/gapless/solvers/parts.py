@@ -13,7 +13,7 @@ from gapless.problem import Problem
 from gapless.solvers.mehrotra import factored
 
 _LONG = 4_000_000  # entries from which on a pass over all rows is long
-_TELLING = 40  # rows for each column, a quarter of which still tell the model
+_TELLING = 24  # rows for each column that still tell the model
 
 
 def box_of(problem: Problem) -> DualBox:
@@ -42,7 +42,8 @@ def first_size(n: int, columns: int) -> int:
     size = part_size(n, columns)
     if 4 * size < n:
         return size // 2
-    return n // 4 if n * columns >= _LONG and n >= _TELLING * columns else n
+    few = max(n // 8, _TELLING * columns)
+    return few if n * columns >= _LONG and 4 * few <= n else n
 
 
 def band_size(n: int, columns: int) -> int:

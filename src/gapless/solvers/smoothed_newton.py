@@ -50,7 +50,9 @@ _LEAST = 1e-10  # of the residuals' size: width below which rounding takes over
 _NOTHING = 1e-14  # of P: what a step gains where it may be rounding
 _TRIES = 6  # such steps in a row, and rounds without gain, after which nothing more is to be had
 _MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
-_PANEL = 1 << 20  # bytes of rows that are gathered at a time, to stay in the cache
+_PANEL = (
+    1 << 22
+)  # bytes of rows that are gathered at a time: for each such panel the whole Hessian is read and written once
 _SINGLE = 1e-4  # relative gap down to which Hessians of float32 rows are summed in float32
 
 
