@@ -147,14 +147,14 @@ class _Run:
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
-        if start is not None:
-            self.keep(start)
+        known = None if start is None else self.keep(start)
         state = self.state = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
         if start is None and state.holds:
             status = self.check(state, Point(), known=self.best)
         else:
             first = start or self.solver.point(self.problem, state)
-            known = None if first.beta is None or first.w is not None or first.beta.any() else self.best
+            if known is None and first.beta is not None and first.w is None and not first.beta.any():
+                known = self.best
             status = self.check(state, first, known=known)
         state.target, state.gap_target, state.kkt_target = min(self.tol, self.kkt_tol), self.tol, self.kkt_tol
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
