@@ -271,7 +271,12 @@ class Problem:
         vectors = Panels(self.kernel, self.X[first[support]], np.float64)
         if X is not None:
             return vectors.apply(X, beta[support])
-        return vectors.apply(self.X if len(first) == rows else self.X[first], beta[support])[which]
+        if 4 * len(support) < len(first):
+            return vectors.apply(self.X if len(first) == rows else self.X[first], beta[support])[which]
+        f, others = np.empty(len(first)), np.flatnonzero(beta == 0)
+        f[support] = vectors.own(beta[support])  # half as many entries
+        f[others] = vectors.apply(self.X[first[others]], beta[support])
+        return f[which]
 
     def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(f, error): ``expand`` of the training samples, exact where βᵢ ≠ 0, elsewhere in float32 with a proven bound on its error.

@@ -81,11 +81,15 @@ class Panels:
 
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
-        right = self._node.prepare(Z)
         if isinstance(self._node, Lookup) and self._node.is_plain and Z.shape[0] * self.n < _SHARED:
-            return self._node.products(right, self._right, coefficients)
+            return self._node.products(self._node.prepare(Z), self._right, coefficients)
         out = np.zeros((Z.shape[0], *coefficients.shape[1:]))
-        self._accumulate(right, 0, Z.shape[0], self._node.left(self._right, np.arange(self.n)), coefficients, out)
+        blocks = self._node.left(self._right, np.arange(self.n))
+        for begin in range(0, Z.shape[0], _SLAB):  # little memory at a time
+            right = self._node.prepare(Z[begin : begin + _SLAB])
+            self._accumulate(
+                right, 0, len(out[begin : begin + _SLAB]), blocks, coefficients, out[begin : begin + _SLAB]
+            )
         return out
 
     def own(self, coefficients: np.ndarray) -> np.ndarray:
