@@ -2,8 +2,7 @@
 
 A dual point knows nothing of features: β is feasible for the exact problem wherever it comes from, so that D(β), computed with the exact kernel as
 ever, is a lower bound. And Nyström's features are projections on the span of the landmarks: the model w in them is a function in the space of the
-exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem. The better of it and
-Σ βᵢ k(xᵢ, ·) is the model.
+exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem.
 """
 
 from __future__ import annotations
@@ -17,12 +16,15 @@ from sklearn.base import clone
 
 from gapless.certificate import Point, combine, evaluate
 from gapless.errors import Interrupted, InvalidInputError
+from gapless.estimators.dual_bound import dual_bound, sub_problem
 from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.parameters import Rule
 from gapless.kernels import Linear, Precomputed
 from gapless.problem import Problem
+from gapless.repair import best_multiple
 from gapless.result import Result, Status
 from gapless.solve import solve
+from gapless.solvers.parts import box_of
 from gapless.trace import Callback, Progress, Trace
 
 APPROXIMATION = Rule(
@@ -32,6 +34,10 @@ APPROXIMATION = Rule(
     ),
     "None or a feature map of a kernel, such as gapless.features.Nystroem(500)",
 )
+
+_TRIAL = 2048  # samples on which an approximation is tried before it is polished
+_ROUGH = 1e-2  # relative gap to which that is solved
+_USEFUL = 0.5  # share of the dual value on features that has to be left by the kernel itself, for β to be a start
 
 
 class ApproximatingMixin:
@@ -50,6 +56,8 @@ class ApproximatingMixin:
             return super()._solve_one(problem, **options)  # type: ignore[misc]
         inner = {name: options[name] for name in ("tol", "max_iter", "max_time", "random_state")}
         phi = _map_for(self, problem)
+        if self.polish and not _pays(phi, problem, **inner):  # type: ignore[attr-defined]
+            return super()._solve_one(problem, **options)  # type: ignore[misc]
         try:
             cheap = low_rank(phi, problem, **inner)
         except Interrupted as interruption:
@@ -61,7 +69,7 @@ class ApproximatingMixin:
 
 
 def _map_for(estimator: Any, problem: Problem) -> Any:
-    """``estimator.approximation`` for the kernel of a problem."""
+    """``estimator.approximation`` for the kernel of a problem, fitted to its samples."""
     if problem.is_hard:
         raise InvalidInputError(
             "approximation needs a finite C: samples that a kernel separates, its features may not."
@@ -74,15 +82,17 @@ def _map_for(estimator: Any, problem: Problem) -> Any:
         )
     if phi.get_params(deep=False).get("random_state", 0) is None:
         phi.set_params(random_state=0)  # the same data gives the same model
-    return phi.set_params(kernel=kernel)
+    return phi.set_params(kernel=kernel).fit(_input(phi, problem))
+
+
+def _input(phi: Any, problem: Problem) -> Any:
+    """The samples as ``phi`` takes them. Features of floating-point samples are computed in float32: what that costs, the exact proof counts."""
+    return problem.X if isinstance(phi.kernel, Precomputed) else problem.X.astype(np.float32)
 
 
 def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
-    """The solution of a problem on the features of ``phi``, which is fitted here; ``options`` go to :func:`gapless.solve`.
-
-    Features of floating-point samples are computed and kept in float32: what that costs, the exact certificate counts.
-    """
-    features = phi.fit_transform(problem.X if isinstance(phi.kernel, Precomputed) else problem.X.astype(np.float32))
+    """The solution of a problem on the features of ``phi``; ``options`` go to :func:`gapless.solve`."""
+    features = phi.transform(_input(phi, problem))
     linear = Problem(
         features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept
     )
@@ -92,7 +102,12 @@ def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
 def _judge(problem: Problem, phi: Any, cheap: Result, callback: Callback | None, tol: float) -> Result:
     """A solution on features as a result of the exact problem, with the exact certificate."""
     began = time.perf_counter()
-    primal, dual = evaluate(problem, Point(beta=cheap.beta, expansion=_expansion(phi, problem, cheap)))
+    expansion = _expansion(phi, problem, cheap)
+    if expansion is None:
+        primal, dual = evaluate(problem, Point(beta=cheap.beta))
+    else:
+        primal = replace(evaluate(problem, Point(expansion=expansion))[0], own=False)
+        dual = dual_bound(problem, cheap.beta)
     certificate = combine(primal, dual)
     seconds = cheap.seconds + time.perf_counter() - began
     status = Status.APPROXIMATE if cheap.status is Status.CONVERGED else cheap.status
@@ -123,3 +138,25 @@ def _expansion(phi: Any, problem: Problem, cheap: Result) -> np.ndarray | None:
     expansion = np.zeros(problem.n_samples)
     np.add.at(expansion, indices, phi.projection_.astype(np.float64) @ cheap.w)
     return expansion
+
+
+def _pays(phi: Any, problem: Problem, **options: Any) -> bool:
+    """Whether β of the features is worth starting from, as some of the samples tell: a start that proves little takes longer to mend than none.
+
+    D loses ½ βᵀ(K − K̂)β, whose diagonal grows with the samples, and the rest with their square.
+    """
+    n = problem.n_samples
+    rows = np.random.default_rng(options["random_state"]).permutation(np.flatnonzero(problem.cost > 0))[:_TRIAL]
+    some = sub_problem(problem, rows)
+    if 2 * len(rows) > n or some is None:
+        return True
+    try:
+        cheap = low_rank(phi, some, **{**options, "tol": _ROUGH})
+    except Interrupted:  # its result is none of the whole problem
+        raise KeyboardInterrupt from None
+    times, beta = n / len(rows), cheap.beta
+    seen = cheap.problem
+    own = float(beta**2 @ (some.diagonal - seen.diagonal))
+    lost = float(beta @ (some.expand(beta) - seen.expand(beta)))
+    square = times * float(beta @ seen.expand(beta)) + times * own + times**2 * (lost - own)
+    return best_multiple(box_of(some), beta, square / times)[1] >= _USEFUL * cheap.certificate.dual
