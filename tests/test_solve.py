@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -184,6 +185,16 @@ def test_a_solve_goes_on_from_its_start(kernel):
         assert second.trace.relative_gap[0] <= 1e-3 * (1 + 1e-9)
     finished = gl.solve(problem, "smo", tol=1e-3, start=first)
     assert finished.iterations == 0.0 and finished.certificate.relative_gap <= 1e-3
+
+
+def test_a_start_is_certified_once(monkeypatch):
+    module = sys.modules["gapless.solve"]  # the name in the package is the function's
+    problem = make(kernel=gl.kernels.RBF(gamma=0.5))
+    first = gl.solve(problem, "smo", tol=1e-6)
+    genuine, seen = module.evaluate, []
+    monkeypatch.setattr(module, "evaluate", lambda problem, point: seen.append(point) or genuine(problem, point))
+    assert gl.solve(problem, "smo", tol=1e-3, start=first).iterations == 0
+    assert sum(point.beta is not None for point in seen) == 1
 
 
 def test_a_start_outside_the_box_is_repaired():

@@ -93,6 +93,19 @@ def test_polishing_starts_where_the_approximation_ends():
     assert polished.trace_.relative_gap[0] < 0.1 * cold.trace_.relative_gap[0]
 
 
+def test_polishing_begins_afresh_where_the_approximation_proves_little():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 2))
+    y = np.sin(9 * X[:, 0]) + rng.normal(size=len(X)) > 0
+    options = {"C": 10.0, "gamma": 30.0}
+    cold = gl.SVC(**options).fit(X, y)
+    polished = gl.SVC(approximation=Nystroem(20), polish=True, **options).fit(X, y)
+    assert polished.n_iter_[0] == cold.n_iter_[0]
+    assert polished.certificate_ == cold.certificate_
+    approximate = gl.SVC(approximation=Nystroem(20), **options).fit(X, y).certificate_
+    assert approximate.dual <= cold.certificate_.primal and cold.certificate_.dual <= approximate.primal
+
+
 def test_every_pair_of_classes_is_approximated():
     X, y = iris()
     model = gl.SVC(approximation=Nystroem(20)).fit(X, y)

@@ -9,6 +9,7 @@ from gapless.errors import UnsupportedError
 from gapless.losses import DualBox
 from gapless.solvers import SmoothedNewton
 from gapless.solvers.active_set import fenchel_gap
+from gapless.solvers.parts import first_size
 from gapless.solvers.smoothed_newton import Descent, Part
 from tests.problems import CATALOGUE
 from tests.solvers.test_interior_point import INTERCEPTS, many
@@ -41,6 +42,19 @@ def test_storages_agree(storage):
     np.testing.assert_allclose(
         other.w, dense.w, atol=dense.certificate.distance_bound + other.certificate.distance_bound
     )
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+def test_wide_rows_begin_with_an_eighth_of_them_in_float32(tol, monkeypatch):
+    monkeypatch.setattr("gapless.solvers.parts._LONG", 1)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(6000, 40)).astype(np.float32)
+    y = X @ rng.normal(size=40) + 3 * rng.normal(size=len(X)) > 0
+    assert first_size(*X.shape) == max(6000 // 8, 24 * 40)
+    problem = gl.Problem(X, y)
+    result = gl.solve(problem, "smoothed_newton", tol=tol)
+    assert result.status is gl.Status.CONVERGED
+    assert result.certificate.primal == pytest.approx(gl.solve(problem, "sdca", tol=1e-9).certificate.primal, rel=tol)
 
 
 @pytest.mark.parametrize("entry", [entry for entry in COVERED if entry.easy], ids=lambda entry: entry.name)

@@ -21,16 +21,16 @@ from gapless.solvers.parts import box_of
 _FEW, _SHARE = 4096, 8  # samples that are solved exactly: so many, or one of so many
 _CLOSE = 1e-2  # relative gap to which they are
 _LOOK = 512  # support vectors whose values tell βᵀKβ roughly
-_MORE = 2.0  # times what few samples prove, for β to be worth its own proof
+_MORE = 2.0  # times what few samples prove, for many support vectors to be worth their own proof
 
 
 def dual_bound(problem: Problem, beta: np.ndarray) -> DualPoint:
-    """The optimum of a few samples; or the best multiple of β, where that is expected to prove much more."""
+    """The better of the optimum of a few samples and the best multiple of β; of many support vectors only where it is expected to prove much more."""
     beta, box_violation, sum_violation = feasible(problem, beta)
     few = _few(problem)
     support = np.flatnonzero(beta)
     part = sub_problem(problem, support)
-    if part is None or _expected(problem, beta) < _MORE * few.value:
+    if part is None or (len(support) > 2 * _FEW and _expected(problem, beta) < _MORE * few.value):
         return few
     point = evaluate(part, Point(beta=beta[support]))[1]
     point = replace(point, box_violation=box_violation, sum_violation=sum_violation, kkt_violation=np.nan)
