@@ -29,8 +29,9 @@ def dual_bound(problem: Problem, beta: np.ndarray) -> DualPoint:
     beta, box_violation, sum_violation = feasible(problem, beta)
     few = _few(problem)
     support = np.flatnonzero(beta)
-    part = sub_problem(problem, support)
-    if part is None or (len(support) > 2 * _FEW and _expected(problem, beta) < _MORE * few.value):
+    long = len(support) > 2 * _FEW
+    part = None if long and _expected(problem, beta) < _MORE * few.value else sub_problem(problem, support)
+    if part is None:
         return few
     point = evaluate(part, Point(beta=beta[support]))[1]
     point = replace(point, box_violation=box_violation, sum_violation=sum_violation, kkt_violation=np.nan)
