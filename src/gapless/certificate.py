@@ -166,9 +166,10 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         short = _short(problem, beta)
         if short is not None:
             return short
-    beta, box_violation, sum_violation = feasible(problem, beta)
+    moved = np.count_nonzero(beta)
+    beta, box_violation, sum_violation = feasible(problem, beta) if moved or problem.is_nu else (beta, 0.0, 0.0)
     w, error = problem.weights(beta) if problem.is_linear else None, None
-    if not beta.any():
+    if not moved and not problem.is_nu:
         f = np.zeros(problem.n_samples)
     elif w is not None:
         f = problem.expand_weights(w)

@@ -134,7 +134,9 @@ class Problem:
             raise InvalidInputError(
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
             )
-        cost = np.multiply(unit, weight, out=np.zeros(n), where=weight > 0)
+        cost = np.full(n, unit)
+        if sample_weight is not None:
+            cost = np.multiply(unit, weight, out=np.zeros(n), where=weight > 0)
         self._set(
             X=X,
             y=y,
@@ -216,7 +218,7 @@ class Problem:
     @cached_property
     def is_hard(self) -> bool:
         """Whether the costs are infinite: a hard margin (or a hard tube)."""
-        return bool(np.isinf(self.cost).any())
+        return bool(self.cost.max() == np.inf)
 
     @cached_property
     def is_nu(self) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from gapless.data.sums import add
+from gapless.data.rows import FASTMATH
+from gapless.data.sums import BLOCK, add
 from gapless.losses import DualBox
 from gapless.problem import Problem
 
@@ -72,11 +73,12 @@ def _sum_of_side(values, groups, g, side):
 def best_multiple_of(p, epsilon, d, lower, upper, beta, square):
     """``best_multiple`` for compiled callers."""
     linear, lost, bend, bend_lost, largest = 0.0, 0.0, 0.0, 0.0, np.inf
-    for k in range(len(beta)):
-        if beta[k] != 0.0:
-            linear, lost = add(linear, lost, p[k] * beta[k] - epsilon[k] * abs(beta[k]))
-            bend, bend_lost = add(bend, bend_lost, d[k] * (beta[k] * beta[k]))
-            largest = min(largest, (upper[k] if beta[k] > 0.0 else lower[k]) / beta[k])
+    for begin in range(0, len(beta), BLOCK):
+        end = min(begin + BLOCK, len(beta))
+        first, second, room = _block(p, epsilon, d, lower, upper, beta, begin, end)
+        linear, lost = add(linear, lost, first)
+        bend, bend_lost = add(bend, bend_lost, second)
+        largest = min(largest, room)
     linear, curvature = linear + lost, square + (bend + bend_lost)
     if not beta.any():
         return 1.0, 0.0
@@ -88,3 +90,16 @@ def best_multiple_of(p, epsilon, d, lower, upper, beta, square):
     if abs(scale - 1.0) < 1e-9:  # the gain is of second order, and variables at their bound stay there exactly
         scale = 1.0
     return scale, scale * linear - 0.5 * scale * scale * curvature
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+def _block(p, epsilon, d, lower, upper, beta, begin, end):
+    """(Σ pβ − ε|β|, Σ dβ², the multiple at which the first β is at its bound) of some samples."""
+    linear, bend, largest = 0.0, 0.0, np.inf
+    for k in range(begin, end):
+        b = beta[k]
+        linear += p[k] * b - epsilon[k] * abs(b)
+        bend += d[k] * (b * b) if b != 0.0 else 0.0
+        room = (upper[k] if b > 0.0 else lower[k]) / b if b != 0.0 else np.inf
+        largest = room if room < largest else largest
+    return linear, bend, largest

@@ -194,17 +194,18 @@ def _dense_dot(x, w):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def squared_norms(rows, n):
-    """‖xᵢ‖² of the first n rows, in float64."""
-    out = np.empty(n)
-    for i in range(n):
+def squared_norms(rows, n, step=1):
+    """‖xᵢ‖² of every so many of the first n rows, in float64."""
+    out = np.empty((n + step - 1) // step)
+    for k in range(len(out)):
+        i = k * step
         total = 0.0
         if hasattr(rows, "indptr"):
-            for k in range(rows.indptr[i], rows.indptr[i + 1]):
-                total += np.float64(rows.values[k]) ** 2
+            for e in range(rows.indptr[i], rows.indptr[i + 1]):
+                total += np.float64(rows.values[e]) ** 2
         else:
             x = rows.values[i]
             for j in range(x.shape[0]):
                 total += np.float64(x[j]) ** 2
-        out[i] = total
+        out[k] = total
     return out

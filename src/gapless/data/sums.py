@@ -1,8 +1,10 @@
-"""A sum of floats that keeps what rounding loses, for compiled loops."""
+"""A sum of floats that keeps what rounding loses, for compiled loops: over few numbers one by one, over many by blocks."""
 
 from __future__ import annotations
 
 from numba import njit
+
+BLOCK = 128  # numbers that are added up in any order, which is quick, before their sum is added with care
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")

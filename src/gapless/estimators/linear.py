@@ -56,11 +56,13 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _take(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
+    def _take(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         check_parameters(self, self._rules)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
         n = X.shape[0]
-        weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if sample_weight is None:
+            return X, y, None
+        weight = np.asarray(sample_weight, dtype=np.float64)
         if weight.shape != (n,):
             raise InvalidInputError(
                 f"sample_weight must have one entry for each of the {n} samples; got {weight.shape}."
@@ -81,7 +83,7 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
             return "none"
         return "regularized" if self.intercept == "regularized" else "free"
 
-    def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray) -> Problem:
+    def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray | None) -> Problem:
         X = dense_if_small(X)  # the same solver, and to the last bit the same model, as for the dense data
         return Problem(
             X, y, loss=loss, C=self.C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
@@ -222,10 +224,13 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         X, y, weight = self._take(X, y, sample_weight)
         if self.multi_class == "ovr":
             _check_combination(self.penalty, self.loss, self.dual)
-        self.classes_, codes = encode_labels(y, weight, "sample_weight leaves one class, and a classifier needs two.")
-        factors = class_weights(self.class_weight, self.classes_, codes, weight)
+        counts = np.ones(X.shape[0]) if weight is None else weight
+        self.classes_, codes = encode_labels(y, counts, "sample_weight leaves one class, and a classifier needs two.")
+        by_class = weight
+        if self.class_weight is not None:
+            by_class = counts * class_weights(self.class_weight, self.classes_, codes, counts)[codes]
         run = self._solve_all(
-            self._tasks(X, codes, weight, factors),
+            self._tasks(X, codes, weight, by_class),
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self.max_iter,
@@ -233,12 +238,13 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         self._keep(run)
         return self._finish(run)
 
-    def _tasks(self, X: Any, codes: np.ndarray, weight: np.ndarray, factors: np.ndarray) -> list[Callable[[], Problem]]:
-        """The problems, one a class or one for all; ``codes`` are −1 where the weight is zero, ``factors`` the weights of the classes."""
+    def _tasks(
+        self, X: Any, codes: np.ndarray, weight: np.ndarray | None, by_class: np.ndarray | None
+    ) -> list[Callable[[], Problem]]:
+        """The problems, one a class or one for all; ``codes`` are −1 where the weight is zero, ``by_class`` has the weights of the classes in it."""
         options: dict[str, Any] = {
             "C": self.C, "intercept": self._intercept_kind, "intercept_scale": self.intercept_scaling
         }  # fmt: skip
-        by_class = weight * factors[codes]
         if self.multi_class == "crammer_singer":
             codes = np.maximum(codes, 0)
             return [partial(CrammerSingerProblem, X, codes, len(self.classes_), sample_weight=by_class, **options)]
@@ -246,7 +252,8 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
             sides = [(codes == 1, by_class)]
         else:  # LIBLINEAR's way: a class's weight counts where it is the one, not where it is among the rest
             ones = [codes == k for k in range(len(self.classes_))]
-            sides = [(one, np.where(one, by_class, weight)) for one in ones]
+            others = 1.0 if weight is None else weight
+            sides = [(one, weight if by_class is weight else np.where(one, by_class, others)) for one in ones]
         if self.penalty == "l1":
             return [partial(L1Problem, X, one, sample_weight=weights, **options) for one, weights in sides]
         loss = as_loss(self.loss)

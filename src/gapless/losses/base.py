@@ -54,7 +54,9 @@ class Loss(ABC):
 
     def total(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
         """Σ cᵢ ℓ(yᵢ, fᵢ)."""
-        return float((cost * self.value(y, f)).sum())
+        losses = self.value(y, f)
+        losses *= cost
+        return float(losses.sum())
 
     @abstractmethod
     def derivative(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:

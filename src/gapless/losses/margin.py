@@ -9,14 +9,25 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from gapless.data.sums import add
+from gapless.data.rows import FASTMATH
+from gapless.data.sums import BLOCK, add
 from gapless.errors import InvalidInputError
 from gapless.losses.base import EPS, SHORT, DualBox, Loss, crossing
 
 
 def _margin_box(y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
-    reach = np.where(cost > 0, y * bound, 0.0)
-    return DualBox(y.copy(), np.zeros_like(y), d, np.minimum(reach, 0.0), np.maximum(reach, 0.0))
+    lower, upper = np.empty_like(y), np.empty_like(y)
+    _sides(y, cost, bound, lower, upper)
+    return DualBox(y.copy(), np.zeros_like(y), d, lower, upper)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sides(y, cost, bound, lower, upper):
+    """The box 0 ≤ yβ ≤ bound, closed where the cost is zero; writes lower and upper."""
+    for i in range(len(y)):
+        reach = bound[i] if cost[i] > 0.0 else 0.0
+        lower[i] = -reach if y[i] < 0.0 else 0.0
+        upper[i] = reach if y[i] > 0.0 else 0.0
 
 
 def _ridge(factor: float, cost: np.ndarray) -> np.ndarray:
@@ -65,9 +76,18 @@ class Hinge(Loss):
 def hinge_total(y, f, cost):
     """Σ cᵢ max(0, 1 − yᵢfᵢ)."""
     total, lost = 0.0, 0.0
-    for k in range(len(y)):
-        total, lost = add(total, lost, cost[k] * max(0.0, 1.0 - y[k] * f[k]))
+    for begin in range(0, len(y), BLOCK):
+        total, lost = add(total, lost, _hinge_block(y, f, cost, begin, min(begin + BLOCK, len(y))))
     return total + lost
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+def _hinge_block(y, f, cost, begin, end):
+    total = 0.0
+    for k in range(begin, end):
+        short = 1.0 - y[k] * f[k]
+        total += cost[k] * (short if short > 0.0 else 0.0)
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -94,7 +114,11 @@ class SquaredHinge(Loss):
     task: ClassVar[str] = "classification"
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, 1.0 - y * f) ** 2
+        short = y * f
+        np.subtract(1.0, short, out=short)
+        np.maximum(0.0, short, out=short)
+        short *= short
+        return short
 
     def derivative(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * f)

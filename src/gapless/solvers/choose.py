@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from gapless.data.rows import squared_norms
 from gapless.losses import DualBox
 from gapless.problem import Problem
 from gapless.solvers.base import Solver
@@ -28,6 +29,7 @@ _STREAM = 0.4  # an entry of X in a pass over all rows
 _CACHED = 4e6  # entries of X from which on no cache holds them, and a pass takes twice as long
 _ROW = 120.0  # a row in all that a solve does with it once: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
+_SOME = 1000  # rows that tell how long all are
 _PRODUCT = 1.5  # a product of two entries of a sparse row, over all Hessians of a solve
 
 
@@ -62,8 +64,9 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
 def _hardness(problem: Problem) -> float:
     """How many samples' worth of pull one sample has: c‖x‖², which decides how slowly methods that move one βᵢ at a time converge."""
     finite = problem.unit_cost * problem.total_weight / problem.n_samples
-    bend = float(problem.dual.d.mean()) if isinstance(problem.dual, DualBox) else 0.0
-    reach = float(problem.diagonal.mean())
+    step = max(1, problem.n_samples // _SOME)
+    bend = float(problem.dual.d[::step].mean()) if isinstance(problem.dual, DualBox) else 0.0
+    reach = float(squared_norms(problem.rows, problem.n_samples, step).mean()) + problem.shift
     return reach / bend if bend > 0 else min(1e12, finite * reach)
 
 

@@ -35,6 +35,7 @@ from gapless.solvers.two_threads import times, transposed_times
 SYSTEMS = ("auto", "dense", "cg")
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
 _MANY = 1000  # columns from which memory is asked for
+_FEW = 40  # columns up to which the Hessian of all rows costs less than the steps that it saves
 _ROUGH = 1e-3  # relative gain of a step after which a sample's model is left as it is
 _PANEL = 1 << 18  # entries of X made dense at a time: 2 MiB
 
@@ -85,7 +86,7 @@ class Newton(Solver):
         if problem.is_nu or problem.is_hard:
             return f"{self.name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
         dual = problem.dual
-        if not isinstance(dual, DualBox) or np.isfinite(np.maximum(dual.upper, -dual.lower)[problem.cost > 0]).any():
+        if not isinstance(dual, DualBox) or _any_bound(dual.lower, dual.upper, problem.cost):
             return f"{self.name} needs a loss that is quadratic where it is not zero; {problem.loss.name} is not; use solver='sdca' or 'smo'."
         return None
 
@@ -102,9 +103,10 @@ class Newton(Solver):
                     32 * columns * columns,
                     f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
                 )
-            if 4 * part_size(n, columns) < n:
+            many = 4 * part_size(n, columns) < n
+            if many:
                 self._from_sample(problem, state, fresh=not state.w.any())
-            else:
+            if not many or columns <= _FEW:
                 state.hessian, state.members = np.zeros((columns, columns)), np.zeros(n, dtype=bool)
         self._look(problem, state, decisions(problem, state.w))
         return state
@@ -211,16 +213,15 @@ class Newton(Solver):
             return
         step = max(1, _PANEL // len(state.rho))
         panel = np.empty((min(step, len(changed)), len(state.rho)))
-        for begin in range(0, len(changed), step):
-            rows = changed[begin : begin + step]
-            A = panel[: len(rows)]
-            gather(problem.rows, rows, problem.n_features, A)
-            inside = members[rows]
-            for sign, part in ((1.0, inside), (-1.0, ~inside)):
-                if part.any():
-                    B = A if part.all() else A[part]
-                    B = B * np.sqrt(1.0 / box_of(problem).d[rows[part]])[:, None]
-                    state.hessian += sign * (B.T @ B)
+        inside = members[changed]
+        for sign, part in ((1.0, changed[inside]), (-1.0, changed[~inside])):
+            roots = np.sqrt(state.inverse[part])
+            for begin in range(0, len(part), step):
+                rows = part[begin : begin + step]
+                A = panel[: len(rows)]
+                gather(problem.rows, rows, problem.n_features, A)
+                A *= roots[begin : begin + step, None]
+                state.hessian += sign * (A.T @ A)
         state.members = members
         state.work += len(changed) * len(state.rho) * 2.0
 
@@ -292,6 +293,15 @@ def line_search(
 def _inverse(dual: DualBox) -> np.ndarray:
     """1/d, zero where a sample is absent."""
     return np.divide(1.0, dual.d, out=np.zeros_like(dual.d), where=dual.d > 0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _any_bound(lower, upper, cost):
+    """Whether some sample that counts has a β with a bound beside zero."""
+    i = 0
+    while i < len(cost) and not (cost[i] > 0.0 and max(upper[i], -lower[i]) < np.inf):
+        i += 1
+    return i < len(cost)
 
 
 # Plain arrays and reordered sums, without a branch: the loops below are vectorised.

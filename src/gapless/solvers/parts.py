@@ -14,6 +14,7 @@ from gapless.solvers.mehrotra import factored
 
 _LONG = 4_000_000  # entries from which on a pass over all rows is long
 _TELLING = 24  # rows for each column that still tell the model
+_SOME = 10_000  # rows that tell how long the columns are
 
 
 def box_of(problem: Problem) -> DualBox:
@@ -77,10 +78,14 @@ def draw(leverage: np.ndarray, size: int, rng: np.random.Generator) -> tuple[np.
 def leverage(problem: Problem) -> np.ndarray:
     """How much one row can move the model: Σⱼ xᵢⱼ² / Σₖ xₖⱼ², and as much for all rows alike."""
     squares = np.zeros(problem.n_features)
-    _column_squares(problem.rows, problem.n_samples, squares)
+    step = max(1, problem.n_samples // _SOME)
+    _column_squares(problem.rows, problem.n_samples, step, squares)
+    squares *= step
     leverage = np.empty(problem.n_samples)
     _weighted_squares(problem.rows, 1.0 / np.maximum(squares, np.finfo(float).tiny), leverage)
-    return leverage + max(float(leverage.mean()), 1.0 / problem.n_samples)
+    np.minimum(leverage, 1.0, out=leverage)  # more it cannot be, however rare its features are in the rows above
+    leverage += max(float(leverage.mean()), 1.0 / problem.n_samples)
+    return leverage
 
 
 def spread(problem: Problem) -> float:
@@ -103,9 +108,9 @@ def least_squares(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _column_squares(rows, n, squares):
-    """Σᵢ xᵢⱼ²; writes squares."""
-    for i in range(n):
+def _column_squares(rows, n, step, squares):
+    """Σᵢ xᵢⱼ² over every so many rows; writes squares."""
+    for i in range(0, n, step):
         if hasattr(rows, "indptr"):
             for e in range(rows.indptr[i], rows.indptr[i + 1]):
                 squares[rows.indices[e]] += rows.values[e] * rows.values[e]

@@ -45,6 +45,8 @@ from gapless.solvers.two_threads import by_halves, times, transposed_times
 
 _ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SOLVED = 0.3  # of K, to which S is brought in a round
+_AFTER = 0.05  # of the squared Newton decrement of a step: half of what is left to gain after it, where some rows changed their piece
+_FINE = 1e-9  # relative gap below which widths must not shrink faster than K does, since rounding grows with 1/width
 _NARROW = 0.2  # least share of the width that is left from one round to the next
 _LEAST = 1e-10  # of the residuals' size: width below which rounding takes over
 _NOTHING = 1e-14  # of P: what a step gains where it may be rounding
@@ -116,8 +118,17 @@ class Part:
 class Descent:
     """The rounds on some data: w, f and β, the parts S and K of their gap, and P."""
 
-    def __init__(self, data: Data, box: DualBox, rho: np.ndarray, w: np.ndarray, width: float, length: float) -> None:
-        self.data, self.box, self.rho, self.w, self.length = data, box, rho, w, length
+    def __init__(
+        self,
+        data: Data,
+        box: DualBox,
+        rho: np.ndarray,
+        w: np.ndarray,
+        width: float,
+        length: float,
+        proves: bool = True,
+    ) -> None:
+        self.data, self.box, self.rho, self.w, self.length, self.proves = data, box, rho, w, length, proves
         self.f = data.times(w)
         self.reach = np.maximum(box.upper, -box.lower)
         self.poor = 0
@@ -131,7 +142,7 @@ class Descent:
         d = np.divide(width, self.reach, out=np.ones_like(self.reach), where=self.reach > 0)
         self.inverse = 1.0 / d
         self.dual = DualBox(self.box.p + d * centre, self.box.epsilon, d, self.box.lower, self.box.upper)
-        self.idle = 0
+        self.idle, self.decrement = 0, np.inf
         self.look()
 
     def look(self) -> None:
@@ -149,8 +160,13 @@ class Descent:
 
     @property
     def gap(self) -> float:
-        """P − D; with a free intercept an estimate."""
-        return self.short + self.lacking
+        """P − D; with a free intercept an estimate. Where nothing is to be proven, K and what P of the rounded loss is above its least."""
+        return (self.short if self.proves else self.near) + self.lacking
+
+    @property
+    def near(self) -> float:
+        """About what P of the rounded loss is above its least: by the last Newton step, where S does not say better."""
+        return min(self.short, self.decrement)
 
     @property
     def stuck(self) -> bool:
@@ -179,16 +195,23 @@ class Descent:
         self.f += t * df
         before = self.short
         self.look()
+        self.decrement = _AFTER * decrement  # roughly what P of the rounded loss is still above its least
         self.idle = self.idle + 1 if decrement < _NOTHING * abs(self.value) and self.short > 0.5 * before else 0
         return t > 0 and self.idle < _TRIES
 
     def advance(self, goal: float) -> None:
         """A Newton step, or where the round is done by then the next one and its first."""
         self.rough = goal >= _SINGLE * abs(self.value)
-        if self.short <= _SOLVED * self.lacking:
+        if self.solved(goal):
             self.narrow(goal)
         if not self.step():
             self.narrow(goal)
+
+    def solved(self, goal: float) -> bool:
+        """Whether the round has given what it can: where its K is too large for the goal, a w that is good enough to go on from;
+        in the last round also a β that proves it, which takes a far smaller slope. To come near rounding level every round has to."""
+        strict = self.proves and (self.lacking <= goal or goal < _FINE * abs(self.value))
+        return (self.short if strict else self.near) <= _SOLVED * self.lacking
 
     def _hessian(self) -> np.ndarray:
         """Σ aᵢaᵢᵀ/dᵢ over the rows inside a quadratic piece."""
@@ -274,7 +297,7 @@ class SmoothedNewton(Solver):
             w, width = _regression(part, scaled, rho)
             state.work += 3.0 * (len(rows) + n) * problem.entry_work
             if size < n:
-                first = Descent(part, scaled, rho, w, width, length)
+                first = Descent(part, scaled, rho, w, width, length, proves=False)
                 for _ in range(40):
                     if first.stuck or first.gap <= _ROUGH * abs(first.value):
                         break
