@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from _harness import write_section
 from _linear_data import CASES, GAPS, Case
-from _linear_rivals import BEHIND, GROWTH, HOPELESS, RIVALS
+from _linear_rivals import BEHIND, GROWTH, RIVALS
 
 Measured = dict[str, Any]
 OURS = "ours"
@@ -76,11 +76,11 @@ def _method(measured: Measured) -> str:
 0.5 s, 3 below 3 s, 2 below 10 s, else 1, as of a rival 3 times behind the best), memory touched before. Ours has its own proof inside
 its time. A rival proves nothing: it runs with
 the loosest number of epochs (LIBLINEAR's own package: tolerance, in quarters of a digit, on a CSR matrix made beforehand), growing by {GROWTH:g}
-and then refined, with which its P is within the gap of the best dual value known, by an independent float64 judge. All fits of one search
-share 120 s, or less where an entry says so; a rival is given up
-after {HOPELESS:g} s where the gaps so far, shrinking at their last rate, lead beyond twice that; it is not asked for the tighter gap
-nor for a larger C where it missed the looser one, nor beyond {BEHIND:g} times the best rival's seconds. Where no rival gets there the ratio is a
-lower bound (“>”): that of the longest fit tried, of the rival that was given up first.
+and then refined, with which its P is within the gap of the best dual value known, by an independent float64 judge. The search
+ends with a fit of 120 s, or of less where an entry says so; a rival is not asked for the tighter gap nor for a larger C where it missed the
+looser one, nor beyond {BEHIND:g} times the best rival's seconds. LIBLINEAR's own package stops after so many iterations whatever tolerance it is
+given: it then never gets there. Where no rival gets there the ratio is a lower bound (“>”): that of the longest fit tried, of the rival that was
+given up first.
 Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own threads included.
 A run of parts keeps the other figures: contenders of one row may then come from runs apart.{missing_text}"""
 

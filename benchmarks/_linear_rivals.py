@@ -25,8 +25,6 @@ from sklearn.svm import LinearSVC, LinearSVR
 SETTINGS = Path(__file__).parent / ".linear-settings.json"
 """By version of each rival, so that a second run only measures."""
 GROWTH = 1.6
-HOPELESS = 10.0
-"""Seconds of a search after which a rival is given up whose last gaps say that it needs more than twice the limit."""
 BEHIND = 20.0
 """Times the best rival's seconds after which another is not asked on: it cannot be the best."""
 Model = tuple[np.ndarray, float]
@@ -137,31 +135,32 @@ def settings_of(
 def _search(
     rival: Rival, case: Case, optimum: float, limit: float, bests: dict[str, float]
 ) -> dict[str, dict[str, Any]]:
-    """Let the setting grow; the limit is one for all fits of a search."""
+    """Let the setting grow until the gap is reached, or a fit of ``limit`` seconds did not reach it."""
     found: dict[str, dict[str, Any]] = {}
-    spent, setting, longest, why = 0.0, 1, 0.0, ""
-    runs: list[tuple[float, float]] = []  # seconds, and the least gap so far
+    setting, longest, why = 1, 0.0, ""
     by_digits = rival.name == "liblinear"
     rival.fit(case, 1)  # a first fit loads what the others find loaded
-    missed = 0
+    missed, before = 0, math.inf
     for gap in sorted(GAPS, reverse=True):
         while not why:
             seconds, now = _reached(rival, case, setting, optimum)
-            spent, longest = spent + seconds, max(longest, seconds)
+            longest = max(longest, seconds)
             if now <= gap:
                 found[f"{gap:g}"] = _loosest(rival, case, optimum, gap, missed, setting, seconds)
                 break
             missed = setting
-            runs.append((seconds, min(now, runs[-1][1]) if runs else now))
             if seconds > BEHIND * bests.get(f"{gap:g}", math.inf):
                 why = f"over {BEHIND:g} times the best rival's"
-            elif spent > HOPELESS and len(runs) > 2 and _forecast(runs[-3], runs[-1], gap) > 2 * limit:
-                why = f"given up after {spent:.0f} s at {now:.0e}"
+            elif by_digits and now == before:  # a tighter tolerance changes nothing: it is not asked to go on in vain
+                why, longest = f"stops by itself at {now:.0e}", math.inf
             elif setting > (40 if by_digits else 1_000_000):
                 why = f"stalls at {now:.0e}"
-            elif spent + (1.2 if by_digits else GROWTH) * seconds > limit:
+            elif seconds > 0.8 * limit:
                 why = f"not reached in {limit:g} s"
-            setting += 1 if by_digits else max(1, int((GROWTH - 1) * setting))
+            before = now
+            grown = setting + 1 if by_digits else setting + max(1, int((GROWTH - 1) * setting))
+            last = max(setting + 1, int(setting * limit / max(seconds, 1e-9)))  # a fit of just the limit
+            setting = grown if by_digits else min(grown, last)
     return {f"{gap:g}": found.get(f"{gap:g}", {"why": why, "tried": longest}) for gap in GAPS}
 
 
@@ -186,11 +185,3 @@ def _loosest(
         else:
             missed = middle
     return {"setting": setting, "seconds": seconds}
-
-
-def _forecast(before: tuple[float, float], now: tuple[float, float], gap: float) -> float:
-    """Seconds of the fit that reaches the gap, if each second goes on to shrink it by the same factor: what linear convergence would give."""
-    (t0, g0), (t1, g1) = before, now
-    if not (g1 < g0 and t1 > t0 and math.isfinite(g0)):
-        return math.inf
-    return t1 + math.log(g1 / gap) * (t1 - t0) / math.log(g0 / g1)

@@ -70,7 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--gap", default=",".join(f"{gap:g}" for gap in GAPS), help="target relative gaps, by comma")
     parser.add_argument("--only", default=",".join(contenders), help="contenders, by comma")
     parser.add_argument(
-        "--limit", type=float, default=LIMIT, help="seconds of all fits that look for a rival's setting"
+        "--limit", type=float, default=LIMIT, help="seconds of the longest fit of a rival that is looked for a setting"
     )
     parser.add_argument("--dry", action="store_true", help="print the section and leave RESULTS.md as it is")
     given = parser.parse_args()

@@ -253,7 +253,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         else:  # LIBLINEAR's way: a class's weight counts where it is the one, not where it is among the rest
             ones = [codes == k for k in range(len(self.classes_))]
             others = 1.0 if weight is None else weight
-            sides = [(one, weight if by_class is weight else np.where(one, by_class, others)) for one in ones]
+            sides = [(one, weight if by_class is None else np.where(one, by_class, others)) for one in ones]
         if self.penalty == "l1":
             return [partial(L1Problem, X, one, sample_weight=weights, **options) for one, weights in sides]
         loss = as_loss(self.loss)
