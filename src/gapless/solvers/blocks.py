@@ -106,11 +106,7 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
                 last[k] = last[k] and dual.lower[k] < beta[k] < dual.upper[k]
             chosen, starts = working_set(up, down, last, groups, n_groups, coupled, size)
             last[:] = False
-            block = np.empty((len(chosen), len(chosen)), dtype=K.dtype)
-            for i in range(len(chosen)):
-                row = K[chosen[i]]
-                for j in range(len(chosen)):
-                    block[i, j] = row[chosen[j]]
+            block = _gather(K, chosen)
         part, within, old = take(dual, chosen), diagonal[chosen], beta[chosen]
         new, values = beta[chosen], f[chosen]
         stop = max(0.5 * target, share * worst)
@@ -120,37 +116,56 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
         else:
             taken = _singles(part, within, block, stop, budget, new, values)
         steps += taken
-        moved = 0
-        total = np.zeros(m, dtype=K.dtype)
-        for i in range(len(chosen)):
-            change = new[i] - old[i]
-            last[chosen[i]] = True
-            if change != 0.0:
-                beta[chosen[i]] = new[i]
-                _add(total, change, K[chosen[i]])
-                moved += 1
-                if moved % 32 == 0:
-                    _fold(f, total)
+        change = new - old
+        moved = np.flatnonzero(change)
+        beta[chosen], last[chosen] = new, True
         if len(chosen) == m and n_groups == 1:
             f[chosen] = values
         else:
-            _fold(f, total)
-        if taken == 0 or moved == 0:
+            _spread(K, chosen[moved], change[moved], f)
+        if taken == 0 or len(moved) == 0:
             return steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _add(total, change, row):
-    factor = total.dtype.type(change)
-    for k in range(len(total)):
-        total[k] += factor * row[k]
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gather(K, chosen):
+    """K[chosen][:, chosen], each entry above the diagonal read once: rows of K come from memory."""
+    q = len(chosen)
+    block = np.empty((q, q), dtype=K.dtype)
+    for first in range(0, q, 16):  # as many columns as a line of the cache holds
+        last = min(first + 16, q)
+        for i in range(first, last):
+            row, to = K[chosen[i]], block[i]
+            for j in range(first, q):
+                to[j] = row[chosen[j]]
+        for j in range(last, q):
+            to = block[j]
+            for i in range(first, last):
+                to[i] = block[i, j]
+    return block
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _fold(f, total):
-    for k in range(len(total)):
-        f[k] += total[k]
-        total[k] = 0
+def _spread(K, moved, change, f):
+    """Add Σ of K[moved[i]] · change[i] to f, by four rows at once, and by 32 in the precision of K."""
+    total = np.zeros(len(f), dtype=K.dtype)
+    factor = change.astype(K.dtype)
+    n = len(moved)
+    for begin in range(0, n, 4):
+        if begin + 4 <= n:
+            a, b, c, d = K[moved[begin]], K[moved[begin + 1]], K[moved[begin + 2]], K[moved[begin + 3]]
+            p, q, r, s = factor[begin], factor[begin + 1], factor[begin + 2], factor[begin + 3]
+            for k in range(len(total)):
+                total[k] += p * a[k] + q * b[k] + r * c[k] + s * d[k]
+        else:
+            for i in range(begin, n):
+                a, p = K[moved[i]], factor[i]
+                for k in range(len(total)):
+                    total[k] += p * a[k]
+        if begin % 32 == 28 or begin + 4 >= n:
+            for k in range(len(total)):
+                f[k] += total[k]
+                total[k] = 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)

@@ -26,7 +26,7 @@ def violation(up, down, groups, n_groups, coupled):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def working_set(up, down, keep, groups, n_groups, coupled, size):
-    """At most ``size`` variables, those of a group side by side: up to half of them from ``keep``, the rest the ends of the violation.
+    """At most ``size`` variables, those of a group side by side in order: up to half of them from ``keep``, the rest the ends of the violation.
 
     Returns them and where each group begins.
     """
@@ -56,6 +56,7 @@ def working_set(up, down, keep, groups, n_groups, coupled, size):
         count = _largest(np.where(groups == g, up, -BIG), max(low, -0.5 * BIG), half, taken, chosen, count)
         rest = room - (count - begin)
         count = _largest(np.where(groups == g, -down, -BIG), max(-high, -0.5 * BIG), rest, taken, chosen, count)
+        chosen[begin:count].sort()
         starts[g + 1] = count
     return chosen[:count], starts
 
