@@ -16,7 +16,7 @@ from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
 from gapless.kernels.tiles import absolute_differences, exp32, exp64, picked, picked_products, sparse_products
 
-TALL, WIDE = 1024, 128  # a tile: right rows × left rows; half a MiB of float32
+TALL, WIDE = 512, 128  # a tile: right rows × left rows; half a MiB of float64
 _NARROW = 32  # its width where a column of features is long
 _MANY_FEATURES = 4096
 _STRETCH = 128  # features of a long sum in float32 that are summed by themselves first, so that its error is small

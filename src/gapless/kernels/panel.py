@@ -172,7 +172,7 @@ class Panels:
         right = self._node.take(self._right, chosen)
         blocks = self._node.left(right, np.arange(known, m))
         # Whole blocks, so that one half of what is new mirrors the other.
-        tall = min(TALL // 2, -(-m // (WIDE * core_count())) * WIDE)
+        tall = min(TALL, -(-m // (WIDE * core_count())) * WIDE)
         starts = [*range(0, known, tall), *range(known, m, tall)]
         parts = _parts((m - known) * m, len(starts))
         offset = self.dtype.type(shift)
