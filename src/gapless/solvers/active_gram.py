@@ -96,6 +96,7 @@ def _compact(K, kept):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _widen(flat, rows, old, new):
     """Move rows that begin ``old`` entries apart to where they begin ``new`` (more) entries apart."""
+    row = np.empty(old, dtype=flat.dtype)  # the two places of a row may overlap
     for i in range(rows - 1, 0, -1):
-        for k in range(old - 1, -1, -1):
-            flat[i * new + k] = flat[i * old + k]
+        row[:] = flat[i * old : (i + 1) * old]
+        flat[i * new : i * new + old] = row

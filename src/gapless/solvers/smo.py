@@ -31,6 +31,7 @@ from gapless.solvers.base import Solver, State, check_choice, check_positive, st
 from gapless.solvers.blocks import solve_active, survey
 from gapless.solvers.judge import own_gap
 from gapless.solvers.kept_rows import KeptRows
+from gapless.solvers.laggards import Laggards
 from gapless.solvers.selection import entrants, nearest, outlying, violation
 
 PAIRS = ("second_order", "maximal_violation")
@@ -46,6 +47,7 @@ _LEVEL_GAP = 0.1  # the relative gap at which a part of the samples has taught e
 _PATIENCE = 50  # fresh starts after which a move no longer counts as progress
 _MOST_STEPS = 200_000  # pairs of a round, so that an interruption is heard
 _OFF = 4.0  # errors of f up to so many times their mean are expected
+_NEAR = 10.0  # largest violations from violating, up to which f is refreshed
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
 _ROUND = 0.1  # share of the violation that a round leaves in its active set
 _SHARE = 0.2  # and a block in its own
@@ -84,6 +86,7 @@ class SmoState(State):
     panels: Panels = None  # type: ignore[assignment]
     active: ActiveGram = None  # type: ignore[assignment]
     rows: KeptRows | None = None
+    late: Laggards = None  # type: ignore[assignment]
     reach: int = 0  # how many of the samples take part so far
     known: np.ndarray = None  # type: ignore[assignment]  # β for which f was computed in float64
     refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
@@ -132,6 +135,7 @@ class SMO(Solver):
         state.beta = np.bincount(which, weights=beta, minlength=n)
         state.f = np.zeros(n)
         state.active = ActiveGram(panels, problem.shift)
+        state.late = Laggards(n)
         room = int((self.cache_mb * 2**20 - _TABLE) / (panels.dtype.itemsize * n))
         if n > 2 * _WHOLE and panels.costly and room > 0:
             state.rows = KeptRows(panels, min(n, room))
@@ -142,6 +146,8 @@ class SMO(Solver):
     @np.errstate(over="ignore", invalid="ignore")  # what overflows shows in the certificate
     def step(self, problem: Problem, state: SmoState) -> None:
         """A round: choose, solve among the chosen, expand."""
+        if state.asked:  # and the proof did not agree
+            self._catch_up(problem, state, state.late.among(slice(state.reach)))
         samples = state.samples.first(state.reach)
         n, coupled, n_groups = state.reach, problem.intercept == "free", len(samples.totals)
         beta, f = state.beta[:n], state.f[:n]
@@ -151,6 +157,7 @@ class SMO(Solver):
         offsets, gap = np.zeros(n_groups), np.inf
         if n > _EXACT or worst <= state.kkt_target:
             offsets, gap = _suggested(problem, samples, beta, f)
+        levels = _levels(problem, samples, up, down, offsets)
         if n < len(state.beta):
             if gap <= _LEVEL_GAP or worst <= noise:
                 self._grow(problem, state)
@@ -164,10 +171,12 @@ class SMO(Solver):
                 state.asked = False
                 return
         elif 0.1 * worst < _OFF * state.panels.error * float(np.linalg.norm(state.beta - state.known)):
-            self._refresh(problem, state)
+            slack = -outlying(up, down, samples.groups, levels)
+            self._refresh(problem, state, np.flatnonzero(~(slack > _NEAR * worst)))
             return
         state.asked = False
-        self._enter(problem, state, up, down, _levels(problem, samples, up, down, offsets))
+        self._enter(problem, state, up, down, levels)
+        self._catch_up(problem, state, state.late.among(state.active.ids))
         chosen, K = state.active.ids, state.active.table
         new, values, groups = beta[chosen], f[chosen], samples.groups[chosen]
         target = state.kkt_target
@@ -180,16 +189,26 @@ class SMO(Solver):
         )  # fmt: skip
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
-        change = new - beta[chosen]
-        moved = np.flatnonzero(change)
+        before, swing = state.beta.copy(), float(np.abs(values - f[chosen]).max(initial=0.0))
         beta[chosen], f[chosen] = new, values
-        if len(moved):
+        if not np.array_equal(before[:n], beta):
             if len(chosen) < n:
-                self._expand(problem, state, chosen[moved], change[moved], np.flatnonzero(~state.active.inside[:n]))
+                # Where rows are kept, or slopes are no distances, all follow at once.
+                at_once = state.rows is not None or isinstance(samples.dual, DualEntropy)
+                state.late.record(before, np.inf if at_once else swing)
+                state.late.settle(chosen)
+                self._catch_up(problem, state, state.late.due(-outlying(up, down, samples.groups, levels)))
             state.stuck = 0 if state.refreshed < _PATIENCE else state.stuck
         else:
             state.ready = state.reach == len(state.beta)
             self._stalled(problem, state)
+
+    def _catch_up(self, problem: Problem, state: SmoState, late: np.ndarray) -> None:
+        """f of these samples, up to β as it is."""
+        for to, past in state.late.batches(late):
+            change = state.beta - past
+            moved = np.flatnonzero(change)
+            self._expand(problem, state, moved, change[moved], to)
 
     def _round(self, state: SmoState, worst: float, within: float, gap: float) -> float:
         """The violation that a round ends at: no less than what is asked for calls for."""
@@ -259,17 +278,24 @@ class SMO(Solver):
         begin, state.reach = state.reach, min(2 * state.reach, len(state.beta))
         support = np.flatnonzero(state.beta[:begin])
         self._expand(problem, state, support, state.beta[support], slice(begin, state.reach))
+        state.late.settle(slice(begin, state.reach))
 
-    def _refresh(self, problem: Problem, state: SmoState, exact: bool = True) -> None:
-        """f from scratch, in float64."""
+    def _refresh(self, problem: Problem, state: SmoState, near: np.ndarray | None = None, exact: bool = True) -> None:
+        """f from scratch, in float64: of all samples, or of those that are near to violating."""
         support = np.flatnonzero(state.beta)
-        state.f[:] = 0.0
         state.known = np.zeros_like(state.beta)
+        if near is None:
+            state.f[:] = 0.0
+            state.late.forget()
         if len(support) == 0:
             return
         if exact and state.panels.dtype == np.float32:
-            full = problem.expand(self._all(state)) + problem.shift * float(state.beta.sum())
-            state.f[:] = full[state.order]
+            beta, shift = self._all(state), problem.shift * float(state.beta.sum())
+            if near is None:
+                state.f[:] = problem.expand(beta)[state.order] + shift
+            else:
+                state.f[near] = problem.expand(beta, problem.X[state.order[near]]) + shift
+                state.late.settle(near)
             state.known = state.beta.copy()
         else:
             self._expand(problem, state, support, state.beta[support], slice(None))
