@@ -163,7 +163,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if not _is_finite(beta):
         beta = np.zeros(problem.n_samples)
     if point.expansion is None and point.offsets is None and is_short(problem):
-        short = _short(problem, beta)
+        short = evaluate_short(problem, beta)
         if short is not None:
             return short
     moved = np.count_nonzero(beta)
@@ -203,8 +203,8 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     return min(candidates, key=lambda candidate: candidate.value), dual
 
 
-def _short(problem: Problem, beta: np.ndarray) -> tuple[PrimalPoint, DualPoint] | None:
-    """What a short problem's β proves; None where it is not finite."""
+def evaluate_short(problem: Problem, beta: np.ndarray) -> tuple[PrimalPoint, DualPoint] | None:
+    """What β proves for a problem that :func:`is_short`; None where something is not finite."""
     found = bounds(problem, beta)
     if found is None:
         return None

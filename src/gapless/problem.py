@@ -195,8 +195,7 @@ class Problem:
             "totals": frozen(others.pop("totals", np.zeros(1))),
             **others,
         }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(fields)  # at once, which a frozen class would else forbid: pairs of classes may be many
 
     # --- what it is
 
@@ -242,6 +241,11 @@ class Problem:
         if self.kernel is None:
             return frozen(squared_norms(self.rows, self.n_samples) + self.shift)
         return frozen(self.kernel.diag(self.X) + self.shift)
+
+    @cached_property
+    def table(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(Gram matrix, place of each sample in it) where the kernel is a matrix that compiled loops may read; None elsewhere."""
+        return None if self.kernel is None else self.kernel.table(self.X)
 
     @property
     def entry_work(self) -> float:

@@ -17,7 +17,7 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
     β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
     """
     dual, coupled = problem.dual, problem.intercept == "free"
-    return _feasible(
+    return feasible_of(
         dual.lower, dual.upper, problem.groups, problem.totals, coupled, np.asarray(beta, dtype=np.float64)
     )
 
@@ -28,7 +28,8 @@ def best_multiple(box: DualBox, beta: np.ndarray, square: float) -> tuple[float,
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _feasible(lower, upper, groups, totals, coupled, beta):
+def feasible_of(lower, upper, groups, totals, coupled, beta):
+    """``feasible`` for compiled callers."""
     out, outside, off = np.empty(len(beta)), 0.0, 0.0
     for k in range(len(beta)):
         out[k] = min(max(beta[k], lower[k]), upper[k])

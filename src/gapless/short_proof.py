@@ -13,10 +13,11 @@ import numpy as np
 from numba import njit
 
 from gapless.kernels import Validity
-from gapless.losses import DualBox, Hinge
+from gapless.kernels.tiles import picked_products
+from gapless.losses import Hinge
 from gapless.losses.margin import hinge_intercept, hinge_total
 from gapless.problem import Problem
-from gapless.repair import best_multiple_of, feasible
+from gapless.repair import best_multiple_of, feasible, feasible_of
 from gapless.violation import largest_violation
 
 _SHORT = 1000  # samples
@@ -39,22 +40,29 @@ def bounds(problem: Problem, beta: np.ndarray) -> tuple[Any, ...] | None:
 
     None where something is not finite.
     """
-    beta, box_violation, sum_violation = feasible(problem, beta)
-    f = problem.expand(beta)
-    box = problem.dual
-    assert isinstance(box, DualBox)
-    dual, kkt, primal, low, high = _bounds(
-        problem.y, problem.cost, box.p, box.epsilon, box.d, box.lower, box.upper, problem.groups, beta, f
-    )
-    if not (math.isfinite(dual) and math.isfinite(primal)):
-        return None
-    return beta, box_violation, sum_violation, dual, kkt, primal, low, high
+    y, cost, box, groups = problem.y, problem.cost, problem.dual, problem.groups
+    beta = np.ascontiguousarray(beta, dtype=np.float64)
+    if problem.table is not None:
+        found = _from_table(*problem.table, y, cost, box, groups, problem.totals, beta)
+    else:
+        repaired = feasible(problem, beta)
+        found = repaired + _bounds(y, cost, box, groups, repaired[0], problem.expand(repaired[0]))
+    return found if math.isfinite(found[3]) and math.isfinite(found[5]) else None
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _bounds(y, cost, p, epsilon, d, lower, upper, groups, beta, f):
+def _from_table(gram, places, y, cost, box, groups, totals, beta):
+    """``bounds`` where the entries are in a matrix."""
+    repaired = feasible_of(box.lower, box.upper, groups, totals, True, beta)
+    support = np.flatnonzero(repaired[0])
+    f = picked_products(gram, places, places[support], repaired[0][support].reshape(-1, 1))
+    return repaired + _bounds(y, cost, box, groups, repaired[0], f.reshape(-1))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bounds(y, cost, box, groups, beta, f):
     """(D, KKT violation, P, low, high) of the best multiple of a feasible β, with f = Kβ; writes both."""
-    square = 0.0
+    square, (p, epsilon, d, lower, upper) = 0.0, box
     for k in range(len(f)):
         square += beta[k] * f[k]
         if not math.isfinite(f[k]):

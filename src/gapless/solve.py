@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gapless.certificate import DualPoint, Point, PrimalPoint, combine, evaluate
+from gapless.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate, evaluate_short
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
@@ -20,6 +20,7 @@ from gapless.kernels.threads import one_blas_thread
 from gapless.problem import Problem
 from gapless.result import Result, Status
 from gapless.separability import find_ray
+from gapless.short_proof import is_short
 from gapless.solvers import Solver, as_solver
 from gapless.solvers.base import QUANTUM
 from gapless.trace import Callback, Progress, Trace
@@ -104,16 +105,50 @@ def solve(
     if reason is not None:
         raise UnsupportedError(reason)
     point = _as_point(problem, start)
+    limit = float(chosen.max_iter if max_iter is None else max_iter)
     run = None
     try:
+        if point is None and max_time is None and check_every is None and not _is_watched(callback):
+            result = _at_once(problem, chosen, tol, math.inf if kkt_tol is None else kkt_tol, limit)
+            if result is not None:
+                return result
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
-            return run.go(point, float(chosen.max_iter if max_iter is None else max_iter), random_state)
+            return run.go(point, limit, random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
         run.catch_up()
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
+
+
+def _is_watched(callback: Callback | None) -> bool:
+    """Whether a callback wants to be told of each check, or to stop at once. It may say that it does not (``eager``, ``halted``)."""
+    return callback is not None and (getattr(callback, "eager", True) or getattr(callback, "halted", bool)())
+
+
+def _at_once(problem: Problem, solver: Solver, tol: float, kkt_tol: float, limit: float) -> Result | None:
+    """A short problem that its solver solves without the loop, and nobody looks on; None where that is not so, or proves too little."""
+    if not is_short(problem):
+        return None
+    began = time.perf_counter()
+    found = solver.at_once(problem, tol, kkt_tol, limit)
+    if found is None:
+        return None
+    beta, iterations = found
+    zero, best = evaluate_short(problem, np.zeros(len(beta))), evaluate_short(problem, beta)
+    if zero is None or best is None:
+        return None
+    (primal, dual), certificate, seconds = best, combine(*best), time.perf_counter() - began
+    if not (certificate.relative_gap <= tol and dual.kkt_violation <= kkt_tol):
+        return None
+    trace = Trace(unit=solver.unit)
+    trace.append(0.0, 0.0, zero[0].value, zero[1].value)
+    trace.append(iterations, seconds, primal.value, dual.value)
+    return Result(
+        problem=problem, solver=solver.name, w=None, offsets=primal.offsets, beta=dual.beta, expansion=primal.expansion,
+        certificate=certificate, trace=trace, status=Status.CONVERGED, iterations=iterations, seconds=seconds,
+    )  # fmt: skip
 
 
 class _Run:
@@ -143,8 +178,15 @@ class _Run:
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
         self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, Point())
-        self.zero = self.best
+        self.zero = self.combined = self.best
+        self.certificate = combine(*self.best)
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
+
+    def certify(self) -> Certificate:
+        """The best bounds so far."""
+        if self.combined is not self.best:
+            self.combined, self.certificate = self.best, combine(*self.best)
+        return self.certificate
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
@@ -216,33 +258,33 @@ class _Run:
         """Certify a point, and keep what is better than before on either side."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
-        primal, dual = evaluate(self.problem, point)
+        found = primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
         better_primal, better_dual = primal.value <= best_primal.value, dual.value >= best_dual.value
         if better_primal and better_dual:
-            self.best = (primal, dual)
+            self.best = found
         elif better_primal:
             self.best = (replace(primal, own=False), best_dual)
         elif better_dual:
             self.best = (replace(best_primal, own=False), dual)
-        return primal, dual
+        return found
 
     def check(
         self, state: Any, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
     ) -> Status | None:
-        primal, dual = known or self.keep(point)
+        found = primal, dual = known or self.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(state.iterations, seconds, primal.value, dual.value)
-        certificate = combine(*self.best)
+        certificate = self.certify()
         if certificate.relative_gap <= self.tol and self.kkt_tol == math.inf:
             return Status.CONVERGED
         if certificate.relative_gap <= self.tol and dual.kkt_violation <= self.kkt_tol:
-            self.best = (primal, dual)  # both criteria speak of one point
+            self.best = found  # both criteria speak of one point
             return Status.CONVERGED
         kernel = self.problem.kernel
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
-            self.best = (primal, dual)
+            self.best = found
             return Status.STATIONARY
         if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
@@ -266,7 +308,7 @@ class _Run:
 
     def result(self, status: Status) -> Result:
         primal, dual = self.best
-        certificate = combine(primal, dual)
+        certificate = self.certify()
         if status is Status.NOT_SEPARABLE:
             certificate = replace(certificate, primal=math.inf, dual=math.inf)
         return result_type(self.problem)(

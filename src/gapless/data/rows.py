@@ -91,7 +91,7 @@ def is_mapped(array: Any) -> bool:
 def frozen(array: np.ndarray) -> np.ndarray:
     """A read-only view."""
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -17,7 +17,7 @@ from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
-from gapless.estimators.multiclass import class_weights, encode_labels, pack, pairs, unpack, vote
+from gapless.estimators.multiclass import class_weights, encode_labels, members_of, pack, pairs, unpack, vote
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
 from gapless.estimators.report import users_level
 from gapless.estimators.solving import Solved
@@ -49,9 +49,9 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         classes, codes = encode_labels(y, weight, self._one_class)
         class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight, codes if len(classes) > 2 else None)
-        members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs(len(classes))]
+        members, box = members_of(codes, len(classes)), class_weight[codes]
         tasks = [
-            (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], class_weight[codes[m]], spec))
+            (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], box[m], spec))
             for m, (i, _) in zip(members, pairs(len(classes)), strict=True)
         ]
         run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self._max_iter)

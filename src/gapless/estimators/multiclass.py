@@ -65,6 +65,14 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return list(combinations(range(n_classes), 2))
 
 
+def members_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
+    """The samples of each pair: of two classes as they come, of more those of its first class before those of its second."""
+    if n_classes == 2:
+        return [np.flatnonzero(codes >= 0)]
+    each = [np.flatnonzero(codes == c) for c in range(n_classes)]
+    return [np.concatenate([each[i], each[j]]) for i, j in pairs(n_classes)]
+
+
 def pack(
     betas: list[np.ndarray], members: list[np.ndarray], codes: np.ndarray, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -72,14 +80,10 @@ def pack(
 
     ``betas[k]`` are the coefficients of pair k for the samples ``members[k]``, positive for the pair's first class.
     """
-    n = len(codes)
-    used = np.zeros(n, dtype=bool)
-    full = np.zeros((n_classes - 1, n))
+    full = np.zeros((n_classes - 1, len(codes)))
     for (i, j), beta, member in zip(pairs(n_classes), betas, members, strict=True):
-        used[member[beta != 0]] = True
-        first = codes[member] == i
-        full[j - 1, member[first]] = beta[first]
-        full[i, member[~first]] = beta[~first]
+        full[np.where(codes[member] == i, j - 1, i), member] = beta
+    used = full.any(axis=0)
     support = np.concatenate([np.flatnonzero(used & (codes == c)) for c in range(n_classes)])
     n_support = np.array([int((codes[support] == c).sum()) for c in range(n_classes)], dtype=np.int32)
     return support.astype(np.int32), n_support, full[:, support]

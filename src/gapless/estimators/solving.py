@@ -52,7 +52,7 @@ class Solved:
     @property
     def b(self) -> float:
         """The intercept: the mean of the offsets."""
-        return float(np.mean(self.offsets))
+        return float(self.offsets.sum()) / len(self.offsets)
 
 
 @dataclass(frozen=True)

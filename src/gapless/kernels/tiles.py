@@ -175,9 +175,19 @@ def picked_products(gram, right, left, coefficients):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def picked(gram, chosen, out):
-    """Write the chosen rows and columns of a square matrix to ``out``, and return it."""
-    for i in range(len(chosen)):
+    """Write the chosen rows and columns of a square matrix to ``out``, by runs of columns that are side by side, and return it."""
+    m = len(chosen)
+    begins, runs = np.empty(m + 1, dtype=np.int64), 0
+    for j in range(m):
+        if j == 0 or chosen[j] != chosen[j - 1] + 1:
+            begins[runs] = j
+            runs += 1
+    begins[runs] = m
+    for i in range(m):
         row, to = gram[chosen[i]], out[i]
-        for j in range(len(chosen)):
-            to[j] = row[chosen[j]]
+        for r in range(runs):
+            first, count = begins[r], begins[r + 1] - begins[r]
+            source, target = row[chosen[first] : chosen[first] + count], to[first : first + count]
+            for j in range(count):
+                target[j] = source[j]
     return out

@@ -61,6 +61,12 @@ class Solver(ABC):
     def unsupported(self, problem: Problem) -> str | None:
         """Why the algorithm's theory does not cover a problem, as a sentence; None if it does."""
 
+    def at_once(
+        self, problem: Problem, gap_target: float, kkt_target: float, limit: float
+    ) -> tuple[np.ndarray, float] | None:
+        """(β, iterations) of a problem so small that the loop would take longer than the work; None where it is to go through the loop."""
+        return None
+
     @abstractmethod
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Any:
         """The first state, from ``start`` where one is given."""

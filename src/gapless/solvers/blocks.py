@@ -97,24 +97,16 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
             return steps
         if steps >= max_steps:
             return steps
-        if m <= size and n_groups == 1 and len(K) == m:
-            chosen = np.arange(m)
-            starts = np.array([0, m])
-            block = K
-        else:
-            for k in range(m):
-                last[k] = last[k] and dual.lower[k] < beta[k] < dual.upper[k]
-            chosen, starts = working_set(up, down, last, groups, n_groups, coupled, size)
-            last[:] = False
-            block = _gather(K, chosen)
+        for k in range(m):
+            last[k] = last[k] and dual.lower[k] < beta[k] < dual.upper[k]
+        chosen, starts = working_set(up, down, last, groups, n_groups, coupled, size)
+        last[:] = False
+        block = _gather(K, chosen)
         part, within, old = take(dual, chosen), diagonal[chosen], beta[chosen]
         new, values = beta[chosen], f[chosen]
         stop = max(0.5 * target, share * worst)
         budget = min(max_steps - steps, max(1000, 10 * len(chosen)))
-        if coupled:
-            taken = _pairs(part, within, block, starts, second_order, stop, budget, new, values)
-        else:
-            taken = _singles(part, within, block, stop, budget, new, values)
+        taken = solve_block(part, within, block, starts, coupled, second_order, stop, budget, new, values)
         steps += taken
         change = new - old
         moved = np.flatnonzero(change)
@@ -143,6 +135,14 @@ def _gather(K, chosen):
             for i in range(first, last):
                 to[i] = block[i, j]
     return block
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_block(dual, diagonal, K, starts, coupled, second_order, target, max_steps, beta, f):
+    """The same for one block, whose groups are side by side; ``starts`` tells where."""
+    if coupled:
+        return _pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f)
+    return _singles(dual, diagonal, K, target, max_steps, beta, f)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)

@@ -10,6 +10,8 @@ cache (``blocks.py``); then what moved is expanded to those samples outside that
 no kernel row (``kernels/panel.py``), or to all of them through rows that are kept where an entry is costly (``kept_rows.py``). Equal samples are one
 variable. A large problem is solved on growing random parts of it first, so that a round on all samples begins near the optimum.
 
+Few samples, all of whose entries fit, need none of this (``whole.py``).
+
 Kernel entries are float32 where there are many; f = Kβ is float64, and refreshed from scratch when its error could matter.
 """
 
@@ -33,9 +35,11 @@ from gapless.solvers.judge import own_gap
 from gapless.solvers.kept_rows import KeptRows
 from gapless.solvers.laggards import Laggards
 from gapless.solvers.selection import entrants, nearest, outlying, violation
+from gapless.solvers.whole import climb, climb_table
 
 PAIRS = ("second_order", "maximal_violation")
-_EXACT = 1200  # up to this many samples all kernel entries are kept, in float64
+_EXACT = 1200  # up to this many samples all kernel entries are kept, in float64, where there is room for them
+_AT_ONCE = 2e6  # entries to touch outside of the loop, at most: a millisecond or two
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
 _WHOLE = 2048  # up to this many samples all are in the active set
 _ENTER = 2048  # samples that enter it in a round, at most
@@ -88,6 +92,7 @@ class SmoState(State):
     rows: KeptRows | None = None
     late: Laggards = None  # type: ignore[assignment]
     reach: int = 0  # how many of the samples take part so far
+    table: np.ndarray | None = None  # all entries, where they are few: β, f and panels are then all else that is set
     known: np.ndarray = None  # type: ignore[assignment]  # β for which f was computed in float64
     refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
     stuck: int = 0  # the same, in a row
@@ -122,10 +127,30 @@ class SMO(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return None
 
+    def at_once(
+        self, problem: Problem, gap_target: float, kkt_target: float, limit: float
+    ) -> tuple[np.ndarray, float] | None:
+        n, table = problem.n_samples, problem.table
+        if table is None or n > _EXACT or 8 * n**2 > self.cache_mb * 2**20:
+            return None
+        beta, taken, met = climb_table(
+            *table, problem.dual, problem.groups, problem.totals, self.pairs == "second_order", kkt_target, gap_target,
+            int(min(limit, _AT_ONCE / (4 * n))),
+        )  # fmt: skip
+        return (beta, float(taken)) if met else None
+
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
         beta = _begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]
-        samples, order, which, portion = _distinct(problem, rng)
         kernel = Linear() if problem.kernel is None else problem.kernel
+        if problem.n_samples <= _EXACT and 8 * problem.n_samples**2 <= self.cache_mb * 2**20:
+            panels = Panels(kernel, problem.X, np.float64)
+            table = panels.square(np.arange(panels.n))
+            state = SmoState(rng, beta=beta, f=np.zeros(panels.n), panels=panels)
+            state.table = table + problem.shift if problem.shift else table
+            if beta.any():
+                self._refresh(problem, state)
+            return state
+        samples, order, which, portion = _distinct(problem, rng)
         n = len(order)
         rows = None if order is which else order
         panels = Panels(kernel, problem.X, np.float64 if n <= _EXACT else np.float32, rows)
@@ -143,8 +168,14 @@ class SMO(Solver):
         self._refresh(problem, state, exact=False)
         return state
 
-    @np.errstate(over="ignore", invalid="ignore")  # what overflows shows in the certificate
     def step(self, problem: Problem, state: SmoState) -> None:
+        if state.table is None:
+            self._advance(problem, state)
+        else:
+            self._climb(problem, state, state.table)
+
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows shows in the certificate
+    def _advance(self, problem: Problem, state: SmoState) -> None:
         """A round: choose, solve among the chosen, expand."""
         if state.asked:  # and the proof did not agree
             self._catch_up(problem, state, state.late.among(slice(state.reach)))
@@ -154,9 +185,7 @@ class SMO(Solver):
         up, down = np.empty(n), np.empty(n)
         noise, worst = survey(samples.dual, samples.diagonal, beta, f, samples.groups, n_groups, coupled, up, down)
         state.work += 4.0 * n
-        offsets, gap = np.zeros(n_groups), np.inf
-        if n > _EXACT or worst <= state.kkt_target:
-            offsets, gap = _suggested(problem, samples, beta, f)
+        offsets, gap = _suggested(problem, samples, beta, f)
         levels = _levels(problem, samples, up, down, offsets)
         if n < len(state.beta):
             if gap <= _LEVEL_GAP or worst <= noise:
@@ -166,10 +195,9 @@ class SMO(Solver):
             if not state.asked:
                 state.ready = state.asked = True
                 return
-            if n > _EXACT:
-                self._stalled(problem, state)  # the proof did not agree
-                state.asked = False
-                return
+            self._stalled(problem, state)  # the proof did not agree
+            state.asked = False
+            return
         elif 0.1 * worst < _OFF * state.panels.error * float(np.linalg.norm(state.beta - state.known)):
             slack = -outlying(up, down, samples.groups, levels)
             self._refresh(problem, state, np.flatnonzero(~(slack > _NEAR * worst)))
@@ -179,13 +207,11 @@ class SMO(Solver):
         self._catch_up(problem, state, state.late.among(state.active.ids))
         chosen, K = state.active.ids, state.active.table
         new, values, groups = beta[chosen], f[chosen], samples.groups[chosen]
-        target = state.kkt_target
-        if n > _EXACT or target >= worst:  # else all entries are at hand, in float64, for all that is asked
-            target = self._round(state, worst, violation(up[chosen], down[chosen], groups, n_groups, coupled), gap)
+        target = self._round(state, worst, violation(up[chosen], down[chosen], groups, n_groups, coupled), gap)
         part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
         taken = solve_active(
             part, samples.diagonal[chosen], K, groups, n_groups, coupled, self.pairs == "second_order",
-            n if n <= _EXACT else _BLOCK, target, _SHARE, self._steps(state), new, values,
+            _BLOCK, target, _SHARE, self._steps(state), new, values,
         )  # fmt: skip
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
@@ -210,6 +236,22 @@ class SMO(Solver):
             moved = np.flatnonzero(change)
             self._expand(problem, state, moved, change[moved], to)
 
+    def _climb(self, problem: Problem, state: SmoState, table: np.ndarray) -> None:
+        """All entries are at hand: on until both targets are met."""
+        n, coupled, steps = len(state.beta), problem.intercept == "free", whole_steps(state, 4 * len(state.beta))
+        taken, state.ready = climb(
+            problem.dual, problem.diagonal, table, problem.groups, problem.totals, coupled, self.pairs == "second_order",
+            problem.is_hard, state.kkt_target, state.gap_target, state.asked, steps, state.beta, state.f,
+        )  # fmt: skip
+        state.asked = state.ready
+        state.iterations += taken
+        state.work += 4.0 * (taken + 1) * n + (0.0 if state.work else float(table.size) * problem.entry_work)
+        if taken:
+            state.stuck = 0 if state.refreshed < _PATIENCE else state.stuck
+        elif not state.ready:
+            state.ready = True
+            self._stalled(problem, state)
+
     def _round(self, state: SmoState, worst: float, within: float, gap: float) -> float:
         """The violation that a round ends at: no less than what is asked for calls for."""
         wanted = min(state.kkt_target, worst * state.gap_target / max(gap, 1e-300), within)
@@ -217,7 +259,7 @@ class SMO(Solver):
 
     def _stalled(self, problem: Problem, state: SmoState) -> None:
         """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
-        if state.reach < len(state.beta):
+        if state.table is None and state.reach < len(state.beta):
             self._grow(problem, state)
             return
         self._refresh(problem, state)
@@ -282,6 +324,10 @@ class SMO(Solver):
 
     def _refresh(self, problem: Problem, state: SmoState, near: np.ndarray | None = None, exact: bool = True) -> None:
         """f from scratch, in float64: of all samples, or of those that are near to violating."""
+        if state.table is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                state.f[:] = state.table @ state.beta
+            return
         support = np.flatnonzero(state.beta)
         state.known = np.zeros_like(state.beta)
         if near is None:
@@ -301,6 +347,8 @@ class SMO(Solver):
             self._expand(problem, state, support, state.beta[support], slice(None))
 
     def _all(self, state: SmoState) -> np.ndarray:
+        if state.table is not None:
+            return state.beta.copy()
         return state.beta[state.which] * state.portion
 
     def point(self, problem: Problem, state: SmoState) -> Point:
