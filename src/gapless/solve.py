@@ -139,15 +139,16 @@ def _at_once(problem: Problem, solver: Solver, tol: float, kkt_tol: float, limit
     zero, best = evaluate_short(problem, np.zeros(len(beta))), evaluate_short(problem, beta)
     if zero is None or best is None:
         return None
-    (primal, dual), certificate, seconds = best, combine(*best), time.perf_counter() - began
+    (primal, dual), certificate = best, combine(*best)
     if not (certificate.relative_gap <= tol and dual.kkt_violation <= kkt_tol):
         return None
     trace = Trace(unit=solver.unit)
     trace.append(0.0, 0.0, zero[0].value, zero[1].value)
-    trace.append(iterations, seconds, primal.value, dual.value)
+    trace.append(iterations, time.perf_counter() - began, primal.value, dual.value)
     return Result(
         problem=problem, solver=solver.name, w=None, offsets=primal.offsets, beta=dual.beta, expansion=primal.expansion,
-        certificate=certificate, trace=trace, status=Status.CONVERGED, iterations=iterations, seconds=seconds,
+        certificate=certificate, trace=trace, status=Status.CONVERGED, iterations=iterations,
+        seconds=time.perf_counter() - began,
     )  # fmt: skip
 
 

@@ -15,7 +15,9 @@ _TWO_THREADS = 1 << 19  # stored entries from which a second thread pays
 
 
 def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
-    """X w in float64."""
+    """X w in float64; w may have several columns."""
+    if w.ndim == 2 and (X.dtype != np.float64 or sp.issparse(X)):
+        return np.column_stack([matvec(X, np.ascontiguousarray(column)) for column in w.T])
     if sp.issparse(X):
         if X.dtype == np.float64 and len(X.data) < _TWO_THREADS:
             return np.asarray(X @ w)  # nothing to convert
