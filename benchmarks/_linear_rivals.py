@@ -27,6 +27,8 @@ SETTINGS = Path(__file__).parent / ".linear-settings.json"
 GROWTH = 1.6
 BEHIND = 20.0
 """Times the best rival's seconds after which another is not asked on: it cannot be the best."""
+DIGITS = 40
+"""Quarters of a digit of the tightest tolerance that LIBLINEAR's own package is asked for."""
 Model = tuple[np.ndarray, float]
 
 
@@ -140,8 +142,14 @@ def _search(
     setting, longest, why = 1, 0.0, ""
     by_digits = rival.name == "liblinear"
     rival.fit(case, 1)  # a first fit loads what the others find loaded
-    missed, before = 0, math.inf
+    missed = 0
+    best = 0.0  # gap of the tightest tolerance, beyond which LIBLINEAR's own package does not go: it stops after so many iterations
+    if by_digits and not case.squared:
+        _, best = _reached(rival, case, DIGITS, optimum)
     for gap in sorted(GAPS, reverse=True):
+        if best > gap:
+            found[f"{gap:g}"] = {"why": f"stops by itself at {best:.0e}", "tried": math.inf}
+            continue
         while not why:
             seconds, now = _reached(rival, case, setting, optimum)
             longest = max(longest, seconds)
@@ -151,13 +159,10 @@ def _search(
             missed = setting
             if seconds > BEHIND * bests.get(f"{gap:g}", math.inf):
                 why = f"over {BEHIND:g} times the best rival's"
-            elif by_digits and now == before:  # a tighter tolerance changes nothing: it is not asked to go on in vain
-                why, longest = f"stops by itself at {now:.0e}", math.inf
-            elif setting > (40 if by_digits else 1_000_000):
+            elif setting > (DIGITS if by_digits else 1_000_000):
                 why = f"stalls at {now:.0e}"
             elif seconds > 0.8 * limit:
                 why = f"not reached in {limit:g} s"
-            before = now
             grown = setting + 1 if by_digits else setting + max(1, int((GROWTH - 1) * setting))
             last = max(setting + 1, int(setting * limit / max(seconds, 1e-9)))  # a fit of just the limit
             setting = grown if by_digits else min(grown, last)
