@@ -6,8 +6,9 @@ near a kink alone. With β = β(f) of the rounded loss, the gap of the loss itse
 
     P(w) − D(β) = S + K,   S = ½ ‖w − Σ βᵢxᵢ‖²,   K = Σ φᵢ(fᵢ) − βᵢ(pᵢ − fᵢ) + ε|βᵢ|
 
-Newton steps make S small beside K, which falls as width²; then β̄ becomes β and the width shrinks, by no more than the gap asks for. So each round is
-an augmented Lagrangian of the dual, and the rounds end, after finitely many steps, at the optimum to rounding (Rockafellar 1976; Li, Sun & Toh 2018).
+K falls as width²: Newton steps bring a round near its optimum, in the last round S below K, then β̄ becomes β and the width shrinks, by no more than
+the gap asks for. So each round is an augmented Lagrangian of the dual, and the rounds end, after finitely many steps, at the optimum to rounding
+(Rockafellar 1976; Li, Sun & Toh 2018).
 With many rows the first model comes from a sample of them.
 """
 
@@ -52,9 +53,7 @@ _LEAST = 1e-10  # of the residuals' size: width below which rounding takes over
 _NOTHING = 1e-14  # of P: what a step gains where it may be rounding
 _TRIES = 6  # such steps in a row, and rounds without gain, after which nothing more is to be had
 _MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
-_PANEL = (
-    1 << 22
-)  # bytes of rows that are gathered at a time: for each such panel the whole Hessian is read and written once
+_PANEL = 1 << 22  # bytes of rows that are gathered at a time: each such panel reads and writes the whole Hessian
 _SINGLE = 1e-4  # relative gap down to which Hessians of float32 rows are summed in float32
 
 
