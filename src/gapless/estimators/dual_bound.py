@@ -20,7 +20,7 @@ from gapless.solvers.parts import box_of
 
 _FEW, _SHARE = 4096, 8  # samples that are solved exactly: so many, or one of so many
 _CLOSE = 1e-2  # relative gap to which they are
-_LOOK = 512  # support vectors whose values tell βᵀKβ roughly
+_LOOK = 128  # support vectors whose values tell βᵀKβ roughly
 _MORE = 2.0  # times what few samples prove, for many support vectors to be worth their own proof
 
 

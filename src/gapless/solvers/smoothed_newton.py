@@ -142,6 +142,10 @@ class Descent:
         self.inverse = 1.0 / d
         self.dual = DualBox(self.box.p + d * centre, self.box.epsilon, d, self.box.lower, self.box.upper)
         self.idle, self.decrement = 0, np.inf
+        self.summed: tuple[np.ndarray, np.ndarray] | None = None  # β and Σ βᵢaᵢ of the last look in this round
+        self.hessian: tuple[np.ndarray, np.ndarray, bool] | None = (
+            None  # the last one, of which rows, and whether rough
+        )
         self.look()
 
     def look(self) -> None:
@@ -150,7 +154,7 @@ class Descent:
         self.beta, self.inside, loss, self.lacking = _judge(
             self.box.p, dual.p, dual.epsilon, dual.lower, dual.upper, self.inverse, self.f
         )
-        self.slope = slope = rho * w - self.data.combine(self.beta)
+        self.slope = slope = rho * w - self._combined()
         self.value = 0.5 * float(rho @ (w * w)) + loss
         bounded = rho > 0
         self.short = 0.5 * float((slope[bounded] ** 2 / rho[bounded]).sum())
@@ -212,12 +216,30 @@ class Descent:
         strict = self.proves and (self.lacking <= goal or goal < _FINE * abs(self.value))
         return (self.short if strict else self.near) <= _SOLVED * self.lacking
 
+    def _combined(self) -> np.ndarray:
+        """Σ βᵢaᵢ: within a round by what changed, since most rows stay at a bound and cost nothing then."""
+        if self.summed is None:
+            total = self.data.combine(self.beta)
+        else:
+            before, total = self.summed
+            total = total + self.data.combine(self.beta - before)
+        self.summed = self.beta, total
+        return total
+
     def _hessian(self) -> np.ndarray:
-        """Σ aᵢaᵢᵀ/dᵢ over the rows inside a quadratic piece."""
-        rows = np.flatnonzero(self.inside)
-        H = self.data.gram(rows, self.inverse[rows], self.rough)
-        if not len(rows) and not self.rho[-1]:
-            H[-1, -1] = float(self.inverse.sum())  # a free intercept that nothing holds
+        """Σ aᵢaᵢᵀ/dᵢ over the rows inside a quadratic piece: within a round by the rows that came and went, unless many did."""
+        inside, weight = self.inside, self.inverse
+        H, members, rough = self.hessian or (None, inside, self.rough)
+        changed = np.flatnonzero(inside != members)
+        if H is None or rough != self.rough or 2 * len(changed) >= np.count_nonzero(inside):
+            rows = np.flatnonzero(inside)
+            H = self.data.gram(rows, weight[rows], self.rough)
+        else:
+            came, went = changed[inside[changed]], changed[members[changed]]
+            H = H + self.data.gram(came, weight[came], self.rough) - self.data.gram(went, weight[went], self.rough)
+        if not self.rho[-1] and not inside.any():
+            H[-1, -1] = float(weight.sum())  # a free intercept that nothing holds
+        self.hessian = H, inside, self.rough
         return H
 
 
@@ -310,10 +332,11 @@ class SmoothedNewton(Solver):
 
     def step(self, problem: Problem, state: SmoothedState) -> None:
         descent = state.descent
-        descent.advance(state.target * abs(descent.value))
+        aim = (0.9 if problem.intercept != "free" else 0.5) * state.target
+        descent.advance(aim * abs(descent.value))
         state.iterations += 1
         state.work += 3.0 * problem.n_samples * problem.entry_work
-        state.ready = descent.gap <= (0.9 if problem.intercept != "free" else 0.5) * state.target * abs(descent.value)
+        state.ready = descent.gap <= aim * abs(descent.value)
         state.done = descent.stuck
 
     def point(self, problem: Problem, state: SmoothedState) -> Point:
