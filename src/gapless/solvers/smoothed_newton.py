@@ -177,8 +177,8 @@ class Descent:
         return self.poor >= _TRIES
 
     def narrow(self, goal: float) -> None:
-        """Begin the next round, with the width at which K will be about half of ``goal``."""
-        share = np.sqrt(0.5 * goal / self.lacking) if self.lacking > 0 else 0.5
+        """Begin the next round, with the width at which K will be somewhat more than half of ``goal``."""
+        share = np.sqrt(0.55 * goal / self.lacking) if self.lacking > 0 else 0.5
         width = max(self.width * min(0.7, max(_NARROW, share)), _LEAST * self.length)
         self.poor = 0 if self.gap < 0.7 * self.best else self.poor + 1
         self.best = min(self.best, self.gap)
