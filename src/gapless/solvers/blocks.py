@@ -101,7 +101,7 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
             last[k] = last[k] and dual.lower[k] < beta[k] < dual.upper[k]
         chosen, starts = working_set(up, down, last, groups, n_groups, coupled, size)
         last[:] = False
-        block = _gather(K, chosen)
+        block = gather_block(K, chosen)
         part, within, old = take(dual, chosen), diagonal[chosen], beta[chosen]
         new, values = beta[chosen], f[chosen]
         stop = max(0.5 * target, share * worst)
@@ -114,13 +114,13 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
         if len(chosen) == m and n_groups == 1:
             f[chosen] = values
         else:
-            _spread(K, chosen[moved], change[moved], f)
+            spread(K, chosen[moved], change[moved], f)
         if taken == 0 or len(moved) == 0:
             return steps
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _gather(K, chosen):
+def gather_block(K, chosen):
     """K[chosen][:, chosen], each entry above the diagonal read once: rows of K come from memory."""
     q = len(chosen)
     block = np.empty((q, q), dtype=K.dtype)
@@ -146,7 +146,7 @@ def solve_block(dual, diagonal, K, starts, coupled, second_order, target, max_st
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _spread(K, moved, change, f):
+def spread(K, moved, change, f):
     """Add Σ of K[moved[i]] · change[i] to f, by four rows at once, and by 32 in the precision of K."""
     total = np.zeros(len(f), dtype=K.dtype)
     factor = change.astype(K.dtype)

@@ -36,7 +36,7 @@ from gapless.solvers.two_threads import times, transposed_times
 SYSTEMS = ("auto", "dense", "cg")
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
 _MANY = 1000  # columns from which memory is asked for
-_FEW = 40  # columns up to which the Hessian of all rows costs less than the steps that it saves
+_FEW = 64  # columns up to which the Hessian of all rows costs less than the steps that it saves
 _ROUGH = 1e-3  # relative gain of a step after which a sample's model is left as it is
 _PANEL = 1 << 18  # entries of X made dense at a time: 2 MiB
 

@@ -23,25 +23,24 @@ from typing import ClassVar
 import numpy as np
 
 from gapless.certificate import Point
-from gapless.data.distinct import distinct_samples
 from gapless.kernels import Linear, Panels
-from gapless.losses import DualEntropy, DualTerms, Loss
+from gapless.losses import DualBox, DualEntropy, DualTerms
 from gapless.problem import Problem
 from gapless.repair import feasible
 from gapless.solvers.active_gram import ActiveGram
 from gapless.solvers.base import Solver, State, check_choice, check_positive, start_beta, whole_steps
 from gapless.solvers.blocks import solve_active, survey
+from gapless.solvers.face import pays, solve_face
 from gapless.solvers.judge import own_gap
 from gapless.solvers.kept_rows import KeptRows
 from gapless.solvers.laggards import Laggards
+from gapless.solvers.samples import FEW, WHOLE, Samples, begin, both_ends, distinct
 from gapless.solvers.selection import entrants, nearest, outlying, violation
 from gapless.solvers.whole import climb, climb_table
 
 PAIRS = ("second_order", "maximal_violation")
-_EXACT = 1200  # up to this many samples all kernel entries are kept, in float64, where there is room for them
 _AT_ONCE = 2e6  # entries to touch outside of the loop, at most: a millisecond or two
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
-_WHOLE = 2048  # up to this many samples all are in the active set
 _ENTER = 2048  # samples that enter it in a round, at most
 # Samples of the active set: few where there are few support vectors, most where many of them are free.
 _LEAST, _MOST, _FULL = 2048, 6144, 8192
@@ -54,34 +53,15 @@ _OFF = 4.0  # errors of f up to so many times their mean are expected
 _NEAR = 10.0  # largest violations from violating, up to which f is refreshed
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
 _ROUND = 0.1  # share of the violation that a round leaves in its active set
+_FACED = 0.02  # the same for one with Newton steps
 _SHARE = 0.2  # and a block in its own
-
-
-@dataclass(frozen=True)
-class _Samples:
-    """The samples as the solver sees them: the distinct ones, in its own order."""
-
-    y: np.ndarray
-    cost: np.ndarray
-    groups: np.ndarray
-    totals: np.ndarray
-    loss: Loss
-    dual: DualTerms
-    diagonal: np.ndarray
-
-    def first(self, n: int) -> _Samples:
-        """The first n of them."""
-        if n == len(self.y):
-            return self
-        dual = type(self.dual)(*(vector[:n] for vector in self.dual))
-        return _Samples(self.y[:n], self.cost[:n], self.groups[:n], self.totals, self.loss, dual, self.diagonal[:n])
 
 
 @dataclass
 class SmoState(State):
     """β and f = Kβ (s² included) of the distinct samples in the solver's order, and where they are among all samples."""
 
-    samples: _Samples = None  # type: ignore[assignment]
+    samples: Samples = None  # type: ignore[assignment]
     which: np.ndarray = None  # type: ignore[assignment]
     portion: np.ndarray = None  # type: ignore[assignment]
     order: np.ndarray = None  # type: ignore[assignment]
@@ -97,6 +77,9 @@ class SmoState(State):
     refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
     stuck: int = 0  # the same, in a row
     asked: bool = False  # for a proof, and nothing moved since
+    face: bool = (
+        False  # whether hardly a variable changes bounds any more, so that Newton's method is worth its factorisation
+    )
 
 
 @dataclass(frozen=True)
@@ -131,7 +114,7 @@ class SMO(Solver):
         self, problem: Problem, gap_target: float, kkt_target: float, limit: float
     ) -> tuple[np.ndarray, float] | None:
         n, table = problem.n_samples, problem.table
-        if table is None or n > _EXACT or 8 * n**2 > self.cache_mb * 2**20:
+        if table is None or n > FEW or 8 * n**2 > self.cache_mb * 2**20:
             return None
         beta, taken, met = climb_table(
             *table, problem.dual, problem.groups, problem.totals, self.pairs == "second_order", kkt_target, gap_target,
@@ -140,9 +123,9 @@ class SMO(Solver):
         return (beta, float(taken)) if met else None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
-        beta = _begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]
+        beta = begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]
         kernel = Linear() if problem.kernel is None else problem.kernel
-        if problem.n_samples <= _EXACT and 8 * problem.n_samples**2 <= self.cache_mb * 2**20:
+        if problem.n_samples <= FEW and 8 * problem.n_samples**2 <= self.cache_mb * 2**20:
             panels = Panels(kernel, problem.X, np.float64)
             table = panels.square(np.arange(panels.n))
             state = SmoState(rng, beta=beta, f=np.zeros(panels.n), panels=panels)
@@ -150,11 +133,11 @@ class SMO(Solver):
             if beta.any():
                 self._refresh(problem, state)
             return state
-        samples, order, which, portion = _distinct(problem, rng)
+        samples, order, which, portion = distinct(problem, rng)
         n = len(order)
         rows = None if order is which else order
-        panels = Panels(kernel, problem.X, np.float64 if n <= _EXACT else np.float32, rows)
-        if n > _EXACT and panels.error > _LOOSE:
+        panels = Panels(kernel, problem.X, np.float64 if n <= FEW else np.float32, rows)
+        if n > FEW and panels.error > _LOOSE:
             panels = Panels(kernel, problem.X, np.float64, rows)
         state = SmoState(rng, samples=samples, order=order, which=which, portion=portion, panels=panels)
         state.beta = np.bincount(which, weights=beta, minlength=n)
@@ -162,9 +145,9 @@ class SMO(Solver):
         state.active = ActiveGram(panels, problem.shift)
         state.late = Laggards(n)
         room = int((self.cache_mb * 2**20 - _TABLE) / (panels.dtype.itemsize * n))
-        if n > 2 * _WHOLE and panels.costly and room > 0:
+        if n > 2 * WHOLE and panels.costly and room > 0:
             state.rows = KeptRows(panels, min(n, room))
-        state.reach = n if beta.any() or n <= 4 * _WHOLE or not _both_ends(samples) else _WHOLE
+        state.reach = n if beta.any() or n <= 4 * WHOLE or not both_ends(samples) else WHOLE
         self._refresh(problem, state, exact=False)
         return state
 
@@ -209,10 +192,7 @@ class SMO(Solver):
         new, values, groups = beta[chosen], f[chosen], samples.groups[chosen]
         target = self._round(state, worst, violation(up[chosen], down[chosen], groups, n_groups, coupled), gap)
         part = type(samples.dual)(*(np.ascontiguousarray(vector[chosen]) for vector in samples.dual))
-        taken = solve_active(
-            part, samples.diagonal[chosen], K, groups, n_groups, coupled, self.pairs == "second_order",
-            _BLOCK, target, _SHARE, self._steps(state), new, values,
-        )  # fmt: skip
+        taken = self._maximise(problem, state, part, samples.diagonal[chosen], K, groups, target, new, values)
         state.iterations += taken
         state.work += 4.0 * taken * min(len(chosen), _BLOCK)
         before, swing = state.beta.copy(), float(np.abs(values - f[chosen]).max(initial=0.0))
@@ -228,6 +208,22 @@ class SMO(Solver):
         else:
             state.ready = state.reach == len(state.beta)
             self._stalled(problem, state)
+
+    def _maximise(
+        self, problem: Problem, state: SmoState, part: DualTerms, diagonal: np.ndarray, K: np.ndarray, groups: np.ndarray, target: float,
+        beta: np.ndarray, f: np.ndarray,
+    ) -> int:  # fmt: skip
+        """The dual among the active samples, to a violation of ``target``; writes beta and f, and returns the pairs that moved."""
+        coupled, n_groups, moved = problem.intercept == "free", len(problem.totals), 0
+        if state.face and isinstance(part, DualBox):
+            moved = solve_face(part, diagonal, K, coupled, target, beta, f) // 2
+        before = beta.copy()
+        taken = solve_active(
+            part, diagonal, K, groups, n_groups, coupled, self.pairs == "second_order", _BLOCK, target, _SHARE, self._steps(state), beta, f,
+        )  # fmt: skip
+        if taken and isinstance(part, DualBox) and n_groups == 1 and self.pairs == "second_order":
+            state.face = pays(part, before, beta, taken, self.cache_mb * 2**20 - K.nbytes)
+        return moved + taken
 
     def _catch_up(self, problem: Problem, state: SmoState, late: np.ndarray) -> None:
         """f of these samples, up to β as it is."""
@@ -255,7 +251,7 @@ class SMO(Solver):
     def _round(self, state: SmoState, worst: float, within: float, gap: float) -> float:
         """The violation that a round ends at: no less than what is asked for calls for."""
         wanted = min(state.kkt_target, worst * state.gap_target / max(gap, 1e-300), within)
-        return max(_ROUND * within, 0.5 * wanted)
+        return max((_FACED if state.face else _ROUND) * within, 0.5 * wanted)
 
     def _stalled(self, problem: Problem, state: SmoState) -> None:
         """Nothing moves on f as it was kept; f as it is may still tell something, but not for ever."""
@@ -268,7 +264,7 @@ class SMO(Solver):
         state.done = state.stuck > 3
 
     def _steps(self, state: SmoState) -> int:
-        if state.reach <= _WHOLE:
+        if state.reach <= WHOLE:
             return whole_steps(state, 4 * min(state.reach, _BLOCK))
         return int(max(1, min(_MOST_STEPS, np.ceil(state.limit - state.iterations))))
 
@@ -279,7 +275,7 @@ class SMO(Solver):
             return
         limit = self._limit(state)
         groups, inside, m = state.samples.groups[:n], active.inside[:n], len(active.ids)
-        if n <= min(_WHOLE, limit):
+        if n <= min(WHOLE, limit):
             new = np.flatnonzero(~inside)
         else:
             most = max(2, min(_ENTER, limit // 2))
@@ -355,7 +351,7 @@ class SMO(Solver):
         return Point(beta=self._all(state))
 
 
-def _suggested(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, float]:
+def _suggested(problem: Problem, samples: Samples, beta: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, float]:
     """(best offsets, relative duality gap) that f as it is kept suggests; no proof."""
     offsets = np.zeros(len(samples.totals))
     if problem.is_hard:
@@ -365,7 +361,7 @@ def _suggested(problem: Problem, samples: _Samples, beta: np.ndarray, f: np.ndar
     return offsets, float(gap / max(abs(primal), np.finfo(float).tiny))
 
 
-def _levels(problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _levels(problem: Problem, samples: Samples, up: np.ndarray, down: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The offsets against which samples violate: the best ones; the entropy's ends are relative already; a hard margin's are in the middle."""
     if isinstance(samples.dual, DualEntropy):
         return np.zeros_like(offsets)
@@ -374,62 +370,3 @@ def _levels(problem: Problem, samples: _Samples, up: np.ndarray, down: np.ndarra
     return np.array(
         [0.5 * (up[samples.groups == g].max() + down[samples.groups == g].min()) for g in range(len(offsets))]
     )
-
-
-def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[_Samples, np.ndarray, np.ndarray, np.ndarray]:
-    """(distinct samples, where each was, which of them each sample is, and its portion of that one's β).
-
-    Where all are distinct and in order, the two lists of places are one and the same. Where there are many they come in random order, so that the
-    first of them are like the rest.
-    """
-    n = problem.n_samples
-    which = first = np.arange(n)
-    portion = np.ones(n)
-    if n > _EXACT and not problem.is_hard:
-        first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
-    first = which if len(first) == n else first
-    cost, order = np.asarray(problem.cost), first
-    if len(first) < n:
-        cost = np.bincount(which, weights=problem.cost, minlength=len(first))
-        portion = np.divide(problem.cost, cost[which], out=np.zeros(n), where=cost[which] > 0)
-    if len(first) > 4 * _WHOLE:
-        shuffled = rng.permutation(len(first))
-        place = np.empty(len(first), dtype=np.int64)
-        place[shuffled] = np.arange(len(first))
-        order, which, cost = first[shuffled], place[which], cost[shuffled]
-    if order is first and len(first) == n:
-        return (
-            _Samples(problem.y, problem.cost, problem.groups, problem.totals, problem.loss, problem.dual, problem.diagonal),
-            order, which, portion,
-        )  # fmt: skip
-    y = np.asarray(problem.y)[order]
-    dual = problem.loss.dual_box(y, cost)
-    return (
-        _Samples(y, cost, problem.groups[order], problem.totals, problem.loss, dual, problem.diagonal[order]),
-        order, which, portion,
-    )  # fmt: skip
-
-
-def _begin(problem: Problem) -> np.ndarray:
-    """Where to begin: at zero; in a ν-form where its totals are met; with the entropy in the middle of its box, at whose ends slopes are infinite."""
-    if problem.is_nu:
-        return _first_in(problem)
-    if isinstance(problem.dual, DualEntropy):
-        return feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
-    return np.zeros(problem.n_samples)
-
-
-def _both_ends(samples: _Samples) -> bool:
-    """Whether a part of the samples is a problem of its own: one group, and no total to reach."""
-    return not samples.totals.any()
-
-
-def _first_in(problem: Problem) -> np.ndarray:
-    """A point that meets the totals of a ν-form with few support vectors: each group's first samples at their bound."""
-    beta = np.zeros(problem.n_samples)
-    for g, total in enumerate(problem.totals):
-        members = np.flatnonzero(problem.groups == g)
-        reach = problem.cost[members]
-        before = np.cumsum(reach) - reach
-        beta[members] = np.sign(total) * np.clip(abs(total) - before, 0.0, reach)
-    return feasible(problem, beta)[0]
