@@ -126,20 +126,25 @@ def approximation(rows: int = 20_000) -> None:
     X, y, unseen, labels = X[:rows], y[:rows], X[rows:], y[rows:]
     options = {"C": 10.0, "kernel": gl.kernels.RBF(gamma=1.0 / X.shape[1])}
     phi = gl.features.Nystroem(LANDMARKS, random_state=0)
+    repeats = {"approximate": 5, "polished": 1, "exact": 1}
     models = {
         "approximate": gl.SVC(approximation=phi, **options),
         "polished": gl.SVC(approximation=phi, polish=True, **options),
         "exact": gl.SVC(**options),
     }
-    gl.SVC(approximation=phi, polish=True, **options).fit(X[:600], y[:600])  # compile
+    for model in models.values():
+        model.fit(X[: rows // 5], y[: rows // 5])  # compiles
     lines = ["| fit | seconds | primal | dual | relative gap | accuracy |", "|---|---|---|---|---|---|"]
     for name, model in models.items():
-        took = seconds(lambda model=model: model.fit(X, y))
+        took = float(np.median([seconds(lambda model=model: model.fit(X, y)) for _ in range(repeats[name])]))
         proof = model.certificate_
         lines.append(
             f"| {name} | {took:.1f} | {proof.primal:.0f} | {proof.dual:.0f} | {proof.relative_gap:.1e} | {model.score(unseen, labels):.3f} |"
         )
-    text = f"{LANDMARKS} landmarks, {rows:,} x {X.shape[1]}, RBF, C = 10, tol = 1e-3, one run.\n\n" + "\n".join(lines)
+    text = (
+        f"{LANDMARKS} landmarks, {rows:,} x {X.shape[1]}, RBF, C = 10, tol = 1e-3; the approximate fit: median of 5, the others: one run.\n\n"
+        + "\n".join(lines)
+    )
     write_section("An approximate machine with an exact proof", text, ("gapless", "numpy", "scikit-learn"))
 
 
