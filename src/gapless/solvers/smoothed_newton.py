@@ -177,8 +177,8 @@ class Descent:
         return self.poor >= _TRIES
 
     def narrow(self, goal: float) -> None:
-        """Begin the next round, with the width at which K will be somewhat more than half of ``goal``."""
-        share = np.sqrt(0.55 * goal / self.lacking) if self.lacking > 0 else 0.5
+        """Begin the next round, with the width at which K will be about half of ``goal``."""
+        share = np.sqrt(0.5 * goal / self.lacking) if self.lacking > 0 else 0.5
         width = max(self.width * min(0.7, max(_NARROW, share)), _LEAST * self.length)
         self.poor = 0 if self.gap < 0.7 * self.best else self.poor + 1
         self.best = min(self.best, self.gap)
@@ -332,11 +332,11 @@ class SmoothedNewton(Solver):
 
     def step(self, problem: Problem, state: SmoothedState) -> None:
         descent = state.descent
-        aim = (0.9 if problem.intercept != "free" else 0.5) * state.target
+        aim = (1.0 if problem.intercept != "free" else 0.55) * state.target
         descent.advance(aim * abs(descent.value))
         state.iterations += 1
         state.work += 3.0 * problem.n_samples * problem.entry_work
-        state.ready = descent.gap <= aim * abs(descent.value)
+        state.ready = descent.gap <= 0.9 * aim * abs(descent.value)
         state.done = descent.stuck
 
     def point(self, problem: Problem, state: SmoothedState) -> Point:
