@@ -4,7 +4,7 @@ P is piecewise quadratic: its gradient is ρ∘w − Xᵀβ with β = β(f) = cl
 are strictly inside a quadratic piece. Newton steps with an exact line search end, after finitely many, at the optimum to rounding; the gap of w
 and β is ½‖∇P‖² in the norm of 1/ρ, known for nothing.
 
-- With many more samples than features the first model comes from a sample of the rows, and with more than some 40 features the first Hessian too. Off
+- With many more samples than features the first model comes from a sample of the rows, and with more than some 60 features the first Hessian too. Off
   by some per cent, it makes each step gain a digit or more, at the price of two passes over the data.
 - With fewer features, or where that does not do, the Hessian of all rows is formed, and then changed by the rows that enter or leave their quadratic
   piece alone: it costs less than the steps that a sample's leaves to be made, since the gap starts at C times the optimum.

@@ -78,9 +78,7 @@ class SmoState(State):
     refreshed: int = 0  # how often f was computed from scratch since nothing moved on it
     stuck: int = 0  # the same, in a row
     asked: bool = False  # for a proof, and nothing moved since
-    face: bool = (
-        False  # whether hardly a variable changes bounds any more, so that Newton's method is worth its factorisation
-    )
+    face: bool = False  # whether so few variables change bounds that Newton's method is worth its factorisation
 
 
 @dataclass(frozen=True)

@@ -143,9 +143,7 @@ class Descent:
         self.dual = DualBox(self.box.p + d * centre, self.box.epsilon, d, self.box.lower, self.box.upper)
         self.idle, self.decrement = 0, np.inf
         self.summed: tuple[np.ndarray, np.ndarray] | None = None  # β and Σ βᵢaᵢ of the last look in this round
-        self.hessian: tuple[np.ndarray, np.ndarray, bool] | None = (
-            None  # the last one, of which rows, and whether rough
-        )
+        self.hessian: tuple[np.ndarray, np.ndarray, bool] | None = None  # the last, of which rows, whether rough
         self.look()
 
     def look(self) -> None:
