@@ -14,14 +14,25 @@ from gapless.kernels.custom import Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
-from gapless.kernels.tiles import absolute_differences, exp32, exp64, picked, picked_products, sparse_products
+from gapless.kernels.threads import core_count, share
+from gapless.kernels.tiles import (
+    absolute_differences,
+    exp32,
+    exp64,
+    largest_norm,
+    picked,
+    picked_products,
+    scaled_rows,
+    sparse_products,
+)
 
-TALL, WIDE = 512, 128  # a tile: right rows × left rows; half a MiB of float64
+TALL, WIDE = 1024, 256  # a tile: right rows × left rows; a MiB of float32
 _NARROW = 32  # its width where a column of features is long
 _MANY_FEATURES = 4096
 _STRETCH = 128  # features of a long sum in float32 that are summed by themselves first, so that its error is small
 _COSTLY = 400  # entries of a row from which on a product takes many times as long as reading its result
 _DENSE_SHARE = 0.25  # a CSR matrix with more entries than this is faster as a dense one
+_SOME = 1024  # rows that tell the centre of all
 # γ‖x‖² beyond which the expansion of ‖x − z‖² has lost too much.
 _LARGE_EXPONENT = {np.dtype(np.float32): 1e3, np.dtype(np.float64): 1e5}
 
@@ -68,24 +79,26 @@ class Node(ABC):
 class DenseDot(Node):
     """A function of ⟨x, z⟩ (and, for RBF, of the norms, as two more columns), by BLAS."""
 
-    def __init__(self, kernel: Kernel, X: np.ndarray, dtype: np.dtype) -> None:
-        self._kernel, self._dtype = kernel, dtype
-        self._centre = X.mean(axis=0, dtype=np.float64) if isinstance(kernel, RBF) else None
+    def __init__(self, kernel: Kernel, dtype: np.dtype, centre: np.ndarray) -> None:
+        self._kernel, self._dtype, self._centre = kernel, dtype, centre
 
     def prepare(self, X: Matrix, chosen: np.ndarray | None = None) -> np.ndarray:
         X = X.toarray() if sp.issparse(X) else X
         if not isinstance(self._kernel, RBF):
             return np.ascontiguousarray(X if chosen is None else X[chosen], dtype=self._dtype)
-        n = X.shape[0] if chosen is None else len(chosen)
+        chosen = np.arange(X.shape[0]) if chosen is None else chosen
+        n, scale = len(chosen), np.sqrt(2.0 * self._kernel.gamma)
         out = np.empty((n, X.shape[1] + 2), dtype=self._dtype)
-        scale = np.sqrt(2.0 * self._kernel.gamma)
-        for begin in range(0, n, TALL):
-            rows = slice(begin, begin + TALL)
-            part = X[rows if chosen is None else chosen[rows]] - self._centre
-            part *= scale
-            out[rows, :-2] = part
-            out[rows, -1] = -0.5 * np.einsum("ij,ij->i", part, part)
-        out[:, -2] = 1.0
+        starts = range(0, n, TALL)
+        parts = min(core_count(), len(starts))
+
+        def work(k: int, stopped: Any) -> None:
+            for start in starts[k::parts]:
+                if stopped():
+                    return
+                scaled_rows(X, chosen, start, min(start + TALL, n), self._centre, scale, out)
+
+        share(work, parts)
         return out
 
     def take(self, operand: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -388,15 +401,16 @@ def _profile(kernel: Kernel, tile: np.ndarray) -> np.ndarray:
     return tile
 
 
-def plan(kernel: Any, X: Matrix, dtype: np.dtype) -> Node:
-    """The node of an expression, by exact type: a subclass may mean something else."""
+def plan(kernel: Any, X: Matrix, dtype: np.dtype, rows: np.ndarray | None = None) -> Node:
+    """The node of an expression on the chosen rows of X, by exact type: a subclass may mean something else."""
     kind = type(kernel)
     if kind in (Linear, Polynomial, Sigmoid, RBF):
-        if kind is RBF and _largest_exponent(kernel, X) > _LARGE_EXPONENT[dtype]:
+        centre = _centre(X, rows)
+        if kind is RBF and kernel.gamma * _largest_norm(X, rows, centre) > _LARGE_EXPONENT[dtype]:
             return _Whole(kernel, dtype)
         if sp.issparse(X) and X.nnz < _DENSE_SHARE * X.shape[0] * X.shape[1]:
             return _SparseDot(kernel, X, dtype)
-        return DenseDot(kernel, X, dtype)
+        return DenseDot(kernel, dtype, centre)
     if kind is Laplacian and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
         return _Manhattan(kernel, dtype)
     if isinstance(kernel, Precomputed):
@@ -404,14 +418,21 @@ def plan(kernel: Any, X: Matrix, dtype: np.dtype) -> Node:
     if kind is Constant:
         return _Fixed(kernel.value)
     if kind in (Scaled, Power):
-        return _Scaled(plan(kernel.kernel, X, dtype), kernel)
+        return _Scaled(plan(kernel.kernel, X, dtype, rows), kernel)
     if kind in (Sum, Product) and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
-        return _Pair(plan(kernel.left, X, dtype), plan(kernel.right, X, dtype), kind is Product)
+        return _Pair(plan(kernel.left, X, dtype, rows), plan(kernel.right, X, dtype, rows), kind is Product)
     return _Whole(kernel, dtype)
 
 
-def _largest_exponent(kernel: RBF, X: Matrix) -> float:
+def _centre(X: Matrix, rows: np.ndarray | None) -> np.ndarray:
+    """About the mean of the rows, to be subtracted from all: of many, some tell it."""
+    step = max(1, (X.shape[0] if rows is None else len(rows)) // _SOME)
+    some = X[slice(None, None, step) if rows is None else rows[::step]]
+    return np.asarray(some.mean(axis=0, dtype=np.float64)).ravel()
+
+
+def _largest_norm(X: Matrix, rows: np.ndarray | None, centre: np.ndarray) -> float:
+    """The largest ‖x − centre‖²."""
     if sp.issparse(X):
-        return kernel.gamma * float(squared_norms(X).max(initial=0.0))
-    spread = np.maximum(X.max(axis=0) - X.mean(axis=0), X.mean(axis=0) - X.min(axis=0)).astype(np.float64)
-    return kernel.gamma * float(spread @ spread)
+        return float(squared_norms(X).max(initial=0.0))
+    return float(largest_norm(X, np.arange(X.shape[0]) if rows is None else rows, centre))

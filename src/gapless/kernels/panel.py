@@ -21,7 +21,7 @@ from gapless.kernels.tiles import fold, put, put_mirrored
 _SHARED = 2**18  # entries from which on threads share the work
 _SOME = 128  # samples whose entries tell the error
 _SLAB = 4096  # rows of another matrix that are prepared at a time
-_LANES = 4  # sums of its own for threads to work on
+_LANES, _STRIP = 4, 512  # sums of its own for threads to work on, by strips of rows
 
 
 class Panels:
@@ -43,7 +43,7 @@ class Panels:
         self.dtype = np.dtype(dtype)
         self.n = X.shape[0] if rows is None else len(rows)
         self._kernel, self._X, self._rows = kernel, X, rows
-        self._node = plan(kernel, X, self.dtype)
+        self._node = plan(kernel, X, self.dtype, rows)
         self._right = self._prepare(X, rows)
         self.entries = 0.0  # how many were computed
 
@@ -100,7 +100,7 @@ class Panels:
         blocks = list(self._node.left(self._right, np.arange(self.n)))
         weights = coefficients.astype(self.dtype)
         sums = np.zeros((_LANES, self.n))
-        starts = range(0, self.n, TALL)
+        starts = range(0, self.n, _STRIP)
         parts = min(core_count(), _LANES)
 
         def work(k: int, stopped: Any) -> None:
@@ -108,7 +108,7 @@ class Panels:
             for lane in range(k, _LANES, parts):
                 out = sums[lane]
                 for start in starts[lane::_LANES]:
-                    stop, at = min(start + TALL, self.n), 0
+                    stop, at = min(start + _STRIP, self.n), 0
                     for block, width in blocks:
                         if stopped():
                             return
@@ -133,8 +133,8 @@ class Panels:
         """``apply`` to Z (or to chosen rows of it), and how far at most each value is from the exact one.
 
         The exponent of k(z, x) is a sum of m terms in the tiles' precision u, off by at most (m + 4) u ‖a‖‖b‖, with a and b the rows whose product it
-        is; so k is off by that share of itself, and by 3 u for the exponential. One model's sum is float64; of several, a sum of 128 entries is off
-        by another 137 u Σ |c| k.
+        is; so k is off by that share of itself, and by 3 u for the exponential. One model's sum is float64; of several, a sum of
+        ``WIDE`` entries is off by another (WIDE + 9) u Σ |c| k.
         """
         own, terms = self._node.rounding(self._right)
         both = np.concatenate([coefficients, np.abs(coefficients) * own[:, None]], axis=1)
@@ -153,7 +153,7 @@ class Panels:
         vanished = 2.0 * float(np.finfo(np.float32).tiny) * np.abs(coefficients).sum(axis=0)  # exponents that underflow
         worst = share * float(own.max(initial=1.0))
         share *= np.expm1(np.minimum(worst, 500.0)) / worst  # e to the power of an error, not the error itself
-        return values, 1.01 * (share + (3.0 if single else 140.0) * unit)[:, None] * weights + vanished
+        return values, 1.01 * (share + (3.0 if single else WIDE + 12.0) * unit)[:, None] * weights + vanished
 
     def square(self, chosen: np.ndarray) -> np.ndarray:
         """k of the chosen samples among themselves, in full; not to be written to, as it may be a given matrix."""
@@ -172,7 +172,7 @@ class Panels:
         right = self._node.take(self._right, chosen)
         blocks = self._node.left(right, np.arange(known, m))
         # Whole blocks, so that one half of what is new mirrors the other.
-        tall = min(TALL, -(-m // (WIDE * core_count())) * WIDE)
+        tall = _height(m)
         starts = [*range(0, known, tall), *range(known, m, tall)]
         parts = _parts((m - known) * m, len(starts))
         offset = self.dtype.type(shift)
@@ -197,13 +197,14 @@ class Panels:
     def rows(self, chosen: np.ndarray, begin: int, end: int, out: np.ndarray, top: int) -> None:
         """out[top + i, begin:end] = k of the i-th chosen sample with the samples from begin to end."""
         blocks = self._node.left(self._right, chosen)
-        starts = range(begin, end, TALL)
+        tall = _height(end - begin)
+        starts = range(begin, end, tall)
         parts = _parts((end - begin) * len(chosen), len(starts))
 
         def work(k: int, stopped: Any) -> None:
             room = Room(self.dtype)
             for start in starts[k::parts]:
-                stop, at = min(start + TALL, end), top
+                stop, at = min(start + tall, end), top
                 for block, width in blocks:
                     if stopped():
                         return
@@ -230,14 +231,15 @@ class Panels:
         exact: bool = False,
     ) -> None:
         """Add tiles times coefficients to out; ``exact``: two columns, summed in float64."""
-        starts = range(begin, end, TALL)
+        tall = _height(end - begin)
+        starts = range(begin, end, tall)
         parts = _parts((end - begin) * len(coefficients), len(starts))
         weights = np.ascontiguousarray(coefficients.T) if exact else coefficients.astype(self.dtype)
 
         def work(k: int, stopped: Any) -> None:
             room = Room(self.dtype)
             for start in starts[k::parts]:
-                stop = min(start + TALL, end)
+                stop = min(start + tall, end)
                 at = 0
                 for block, width in blocks:
                     if stopped():
@@ -250,6 +252,11 @@ class Panels:
                     at += width
 
         share(work, parts)
+
+
+def _height(rows: int) -> int:
+    """Rows of a tile: less than ``TALL`` where there would be none for each thread; a multiple of ``WIDE``."""
+    return min(TALL, -(-rows // (WIDE * core_count())) * WIDE)
 
 
 def _parts(entries: int, pieces: int) -> int:

@@ -67,6 +67,31 @@ def exp64(tile):
         tile[k] = _exp64(tile[k])
 
 
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def largest_norm(X, chosen, centre):
+    """The largest ‖row − centre‖² of the chosen rows of X."""
+    largest = 0.0
+    for i in range(len(chosen)):
+        row, norm = X[chosen[i]], 0.0
+        for k in range(len(centre)):
+            norm += (row[k] - centre[k]) ** 2
+        largest = max(largest, norm)
+    return largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def scaled_rows(X, chosen, begin, end, centre, scale, out):
+    """out[i] = (a, 1, −½‖a‖²) with a = (row chosen[i] of X − centre) · scale, for i from begin to end."""
+    d = len(centre)
+    for i in range(begin, end):
+        row, to, norm = X[chosen[i]], out[i], 0.0
+        for k in range(d):
+            value = (row[k] - centre[k]) * scale
+            to[k] = value
+            norm += value * value
+        to[d], to[d + 1] = 1.0, -0.5 * norm
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def sparse_products(data, indices, indptr, begin, own, scale, dense, other, out):
     """out[j, h] = own[begin + j] + other[h] + scale ⟨row begin + j of a CSR matrix, column h of ``dense``⟩."""
@@ -135,11 +160,14 @@ def put(tile, shift, K, top, left):
 def put_mirrored(tile, shift, K, top, left):
     """K[top + h, left + j] = tile[j, h] + shift."""
     tall, wide = tile.shape
-    for first in range(0, wide, 16):  # as many columns as a line of the cache holds
-        for h in range(first, min(first + 16, wide)):
-            row = K[top + h, left : left + tall]
-            for j in range(tall):
-                row[j] = tile[j, h] + shift
+    for start in range(0, tall, 128):  # a strip of both stays in the innermost cache
+        count = min(128, tall - start)
+        strip = tile[start : start + count]
+        for first in range(0, wide, 16):  # as many columns as a line of the cache holds
+            for h in range(first, min(first + 16, wide)):
+                row = K[top + h, left + start : left + start + count]
+                for j in range(count):
+                    row[j] = strip[j, h] + shift
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})

@@ -11,9 +11,11 @@ from numba import njit
 
 from gapless.losses import DualBox, DualEntropy
 from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step, rise_slope
+from gapless.solvers.pairs import box_pairs
 from gapless.solvers.selection import BIG, violation, working_set
 
 _NOISE = 8 * np.finfo(float).eps  # a violation below this multiple of the rounding of f is nothing
+_FINE = 2e-5  # of the range of residuals: a target below it is lost in float32
 _FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
@@ -111,10 +113,7 @@ def solve_active(dual, diagonal, K, groups, n_groups, coupled, second_order, siz
         change = new - old
         moved = np.flatnonzero(change)
         beta[chosen], last[chosen] = new, True
-        if len(chosen) == m and n_groups == 1:
-            f[chosen] = values
-        else:
-            spread(K, chosen[moved], change[moved], f)
+        spread(K, chosen[moved], change[moved], f)
         if taken == 0 or len(moved) == 0:
             return steps
 
@@ -139,9 +138,14 @@ def gather_block(K, chosen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_block(dual, diagonal, K, starts, coupled, second_order, target, max_steps, beta, f):
-    """The same for one block, whose groups are side by side; ``starts`` tells where."""
+    """The same for one block, whose groups are side by side; ``starts`` tells where. Writes beta, and f in the precision of K."""
     if coupled:
-        return _pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f)
+        if hasattr(dual, "cost"):
+            return _entropy_pairs(dual, diagonal, K, second_order, max_steps, beta, f)
+        else:
+            if K.itemsize == 4 and target < _FINE * np.ptp(dual.p - f):
+                return box_pairs(dual, diagonal, K.astype(np.float64), starts, second_order, target, max_steps, beta, f)
+            return box_pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f)
     return _singles(dual, diagonal, K, target, max_steps, beta, f)
 
 
@@ -168,128 +172,37 @@ def spread(K, moved, change, f):
                 total[k] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, f):
-    """SMO on a block: pairs (i up, j down) of one group; returns the steps taken."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def _entropy_pairs(dual, diagonal, K, second_order, max_steps, beta, f):
+    """SMO on a block where the dual has an entropy: pairs (i up, j down); returns the steps taken."""
     q = len(beta)
-    rise, fall, room = np.empty(q), np.empty(q), np.empty(q)
-    up, down, score = np.empty(q), np.empty(q), np.empty(q)
-    for k in range(q):
-        rise[k], fall[k] = max(-BIG, rise_slope(dual, k, beta[k])), min(BIG, fall_slope(dual, k, beta[k]))
-        up[k], down[k] = rise[k] - f[k], f[k] - fall[k]
     for step in range(max_steps):
-        if hasattr(dual, "cost"):
-            i, j = _ends_by_gain(dual, diagonal, beta, f)
-            group = 0
-        else:
-            i, j, group = _ends_by_violation(up, down, starts, target, second_order and step % 8 != 0, room)
-        if i < 0:
+        i, j = _ends_by_gain(dual, diagonal, beta, f)
+        if i >= 0 and second_order:
+            j = _partner(dual, diagonal, i, K[i], beta, f)
+        if i < 0 or j < 0 or j == i:
             return step
-        row = K[i]
-        if second_order:
-            if hasattr(dual, "cost"):
-                j = _partner(dual, diagonal, i, row, rise[i] - f[i], beta, f, fall)
-            else:
-                first, last = starts[group], starts[group + 1]
-                _gains(up[i], diagonal[i] + dual.d[i], diagonal, dual.d, row, down, score, first, last)
-                best = _top(score, room, first, last)
-                j = first
-                while j < last - 1 and score[j] != best:
-                    j += 1
-                if best <= 0.0:
-                    return step
-        if j < 0 or j == i:
-            return step
-        other = K[j]
+        row, other = K[i], K[j]
         eta = max(diagonal[i] + diagonal[j] - 2.0 * row[j], 1e-12 * (diagonal[i] + diagonal[j]))
         new_i, new_j = pair_step(dual, i, j, f[i], f[j], beta[i], beta[j], max(eta, 1e-300))
         change_i, change_j = new_i - beta[i], new_j - beta[j]
         if change_i == 0.0 and change_j == 0.0:
             return step
         beta[i], beta[j] = new_i, new_j
-        rise[i], fall[i] = max(-BIG, rise_slope(dual, i, new_i)), min(BIG, fall_slope(dual, i, new_i))
-        rise[j], fall[j] = max(-BIG, rise_slope(dual, j, new_j)), min(BIG, fall_slope(dual, j, new_j))
         for k in range(q):
-            value = f[k] + (change_i * row[k] + change_j * other[k])
-            f[k] = value
-            up[k] = rise[k] - value
-            down[k] = value - fall[k]
+            f[k] += change_i * row[k] + change_j * other[k]
     return max_steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _top(values, room, first, last):
-    """The largest of values[first:last], by halves: element by element, which vectorises where one running maximum does not."""
-    half = (last - first) // 2
-    odd = values[last - 1]
-    left, right = (
-        values[first : first + half],
-        values[first + half : first + 2 * half],
-    )  # slices: an index that is a sum does not vectorise
-    for k in range(half):
-        room[k] = max(left[k], right[k])
-    while half > 8:
-        quarter = half // 2
-        odd = max(odd, room[half - 1])
-        left, right = room[:quarter], room[quarter : 2 * quarter]
-        for k in range(quarter):
-            left[k] = max(left[k], right[k])
-        half = quarter
-    for k in range(half):
-        odd = max(odd, room[k])
-    return odd
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _gains(top, own, diagonal, bent, row, down, score, first, last):
-    """score[k] = (slope of the pair)² / its curvature: what the step with k as the other end gains."""
-    diagonal, bent, row, down, score = (
-        diagonal[first:last],
-        bent[first:last],
-        row[first:last],
-        down[first:last],
-        score[first:last],
-    )
-    for k in range(last - first):
-        difference = max(top + down[k], 0.0)
-        both = own + diagonal[k]
-        eta = max(both - 2.0 * row[k], 1e-12 * both) + bent[k]
-        score[k] = difference * difference / max(eta, 1e-300)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _ends_by_violation(up, down, starts, target, one_end, room):
-    """(i, j, group): the two ends of the largest violation inside a group; i < 0 where it is at most the target.
-
-    ``one_end`` leaves j open, where there is one group and the check for the target may wait.
-    """
-    best_i, best_j, group, worst = -1, -1, 0, target
-    for g in range(len(starts) - 1):
-        first, last = starts[g], starts[g + 1]
-        if last == first:
-            continue
-        top = _top(up, room, first, last)
-        bottom = -BIG if one_end and len(starts) == 2 else -_top(down, room, first, last)
-        if top > -0.5 * BIG and bottom < 0.5 * BIG and top - bottom > worst:
-            worst, group = top - bottom, g
-            best_i = first
-            while up[best_i] != top:
-                best_i += 1
-            if not (one_end and len(starts) == 2):
-                best_j = first
-                while -down[best_j] != bottom:
-                    best_j += 1
-    return best_i, best_j, group
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def _partner(dual, diagonal, i, row, top, beta, f, fall):
+def _partner(dual, diagonal, i, row, beta, f):
     """The other end of the entropy's pair: the one whose step gains most."""
     j, best = -1, 0.0
+    top = rise_slope(dual, i, beta[i]) - f[i]
     for k in range(len(beta)):
         eta = max(diagonal[i] + diagonal[k] - 2.0 * row[k], 1e-12 * (diagonal[i] + diagonal[k]))
         eta += bend(dual, i, beta[i], True) + bend(dual, k, beta[k], False)
-        gain = _gain(dual, k, max(top - (fall[k] - f[k]), 0.0), eta, beta[k], f[k] + top)
+        gain = _gain(dual, k, max(top - (fall_slope(dual, k, beta[k]) - f[k]), 0.0), eta, beta[k], f[k] + top)
         if gain > best and k != i:
             best, j = gain, k
     return j

@@ -21,7 +21,7 @@ from gapless.losses import DualBox
 from gapless.solvers.blocks import gather_block, spread, survey
 
 _TURNED = 0.25  # share of the face that may have changed in a round of pairs before it
-_WORTH = 600_000.0  # cubes of the face's size that take as long as a pair
+_WORTH = 100_000.0  # cubes of the face's size that take as long as a pair
 _RIDGE = 1e-4  # of the mean diagonal: directions below it gain a digit less a step, and need not be followed past every bound
 _HELD = 0.25  # share of the face that may be held at bounds; beyond it, the face is not known yet
 _JOIN = 0.1  # share of it that may be appended to a factor
