@@ -21,7 +21,7 @@ from gapless.kernels.tiles import fold, put, put_mirrored
 _SHARED = 2**18  # entries from which on threads share the work
 _SOME = 128  # samples whose entries tell the error
 _SLAB = 4096  # rows of another matrix that are prepared at a time
-_LANES, _STRIP = 4, 512  # sums of its own for threads to work on, by strips of rows
+_LANES, _STRIP = 4, 512  # pieces for threads to share at least; strips of rows in sums of their own
 
 
 class Panels:
@@ -255,8 +255,8 @@ class Panels:
 
 
 def _height(rows: int) -> int:
-    """Rows of a tile: less than ``TALL`` where there would be none for each thread; a multiple of ``WIDE``."""
-    return min(TALL, -(-rows // (WIDE * core_count())) * WIDE)
+    """Rows of a tile, whatever the number of threads: ``TALL``, or less where there would be few tiles to share; a multiple of ``WIDE``."""
+    return min(TALL, -(-rows // (WIDE * _LANES)) * WIDE)
 
 
 def _parts(entries: int, pieces: int) -> int:

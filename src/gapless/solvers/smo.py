@@ -55,7 +55,7 @@ _NEAR = 10.0  # largest violations from violating, up to which f is refreshed
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
 _ROUND = 0.1  # share of the violation that a round leaves in its active set
 _FACED = 0.02  # the same for one with Newton steps
-_SHARE = 0.2  # and a block in its own
+_SHARE = 0.1  # and a block in its own
 
 
 @dataclass
