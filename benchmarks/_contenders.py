@@ -101,6 +101,10 @@ class Worker:
             self._ask(600.0, "prepare", row, storage)
             self._holds = (row, storage)
 
+    def touch(self) -> None:
+        """Touch memory in the process: some virtual machines take back what has been free for seconds."""
+        self._ask(600.0, "touch")
+
     def fit(self, C: float, tol: float, limit: float) -> Fit | None:
         """One fit, or None where it did not end within the limit (the process is ended then, and ``ready`` starts another)."""
         return self._ask(limit, "fit", C, tol)
@@ -163,6 +167,9 @@ class _Served:
         self.X, self.y = samples(self.row, storage)
         self._run(self.X[:WARM_UP], self.y[:WARM_UP], self.row.C[0], 1e-2)
 
+    def touch(self) -> None:
+        touch_memory(1.0)
+
     def fit(self, C: float, tol: float) -> Fit:
         self.model, seconds, peak = self._run(self.X, self.y, C, tol)
         dual = self.model.dual_coef_
@@ -177,7 +184,6 @@ class _Served:
     def _run(self, X: Any, y: np.ndarray, C: float, tol: float) -> tuple[Any, float, float]:
         model = self.contender.make(kernel="rbf", gamma=self.row.gamma, C=C, tol=tol, cache_size=CACHE_MB)
         gc.collect()
-        touch_memory()  # some virtual machines take memory back that has been free for seconds
         with open("/proc/self/clear_refs", "w") as peak:
             peak.write("5")
         with warnings.catch_warnings():

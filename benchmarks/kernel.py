@@ -153,6 +153,7 @@ def race(
     while names := [name for name in tols if turn < (_repeats(seconds[name][0]) if seconds[name] else turn == 0)]:
         for name in names:
             workers[name].ready(row, storages[name])
+            workers[name].touch()
             last[name] = fit = workers[name].fit(C, tols[name], LIMIT)
             if fit is not None:
                 seconds[name].append(fit.seconds)

@@ -6,10 +6,10 @@ violation; j is, among those that can fall below it, the one whose step gains mo
 
 Three levels keep the work where it pays. An active set of some thousands, whose kernel matrix is kept (``active_gram.py``), takes in the worst
 violators of all samples at each round, and loses those that are farthest from violating; the dual is maximised over it, by blocks that fit a core's
-cache (``blocks.py``), and in the end, when hardly a variable meets a bound any more, by Newton's method (``face.py``); then what moved is expanded
-to those samples outside that it may bring to violate (``laggards.py``), through panels that keep no kernel row (``kernels/panel.py``), or to all
-of them through rows that are kept where an entry is costly (``kept_rows.py``). Equal samples are one variable. A large problem is solved on growing
-random parts of it first, so that a round on all samples begins near the optimum.
+cache (``blocks.py``, ``pairs.py``), and in the end, when hardly a variable meets a bound any more, by Newton's method (``face.py``); then what moved
+is expanded to those samples outside that it may bring to violate (``laggards.py``), through panels that keep no kernel row (``kernels/panel.py``),
+or to all of them through rows that are kept where an entry is costly (``kept_rows.py``). Equal samples are one variable. A large problem is solved on
+growing random parts of it first, so that a round on all samples begins near the optimum.
 
 Few samples, all of whose entries fit, need none of this (``whole.py``).
 
