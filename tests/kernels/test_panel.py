@@ -116,6 +116,19 @@ def test_long_sums_have_a_bound_of_short_ones():
     assert np.median(bounds) < 3 * np.median(short)
 
 
+def test_a_few_rows_far_out_do_not_cost_the_others_the_fast_way():
+    X = rng.normal(size=(300, 5))
+    X[:3, 4] += 400.0  # a rare category, standardised
+    weights, kernel = rng.normal(size=(300, 1)), kernels.RBF(0.02)
+    panels = Panels(kernel, X)
+    assert panels.has_bounds and not panels.costly
+    values, bounds = panels.apply_bounded(X, weights)
+    off = np.abs(values - kernel.block(X, X) @ weights)
+    assert (off <= bounds).all()
+    assert off.max() < 5e-3 * np.abs(weights[:3]).sum() + 1e-4
+    assert not Panels(kernel, 3.0 * X).has_bounds
+
+
 def test_only_kernels_with_relative_errors_have_bounds():
     assert Panels(kernels.RBF(1.0), X).has_bounds and Panels(kernels.RBF(1.0), SPARSE).has_bounds
     assert not any(Panels(KERNELS[name], X).has_bounds for name in ("linear", "polynomial", "sum", "matern"))

@@ -145,7 +145,7 @@ class Panels:
         unit = float(np.finfo(self.dtype).eps) / 2
         for begin in range(0, n, _SLAB):  # little memory at a time
             part = slice(begin, begin + _SLAB)
-            right = self._node.prepare(Z[part] if rows is None else Z[rows[part]])
+            right = self._prepare(Z[part], None) if rows is None else self._prepare(Z, rows[part])
             others, most = self._node.rounding(right)
             self._accumulate(right, 0, len(others), blocks, both, out[part], exact=single)
             share[part] = unit * (max(terms, most) + 4) * others

@@ -45,7 +45,9 @@ def distinct(problem: Problem, rng: np.random.Generator) -> tuple[Samples, np.nd
     which = first = np.arange(n)
     portion = np.ones(n)
     if n > FEW and not problem.is_hard:
-        first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
+        first, which = problem.distinct  # which the proof asks for too
+        if len(first) < n:
+            first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
     first = which if len(first) == n else first
     cost, order = np.asarray(problem.cost), first
     if len(first) < n:
