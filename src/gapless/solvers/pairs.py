@@ -1,8 +1,9 @@
 """Compiled SMO on a block of variables whose kernel matrix is at hand: pairs (i up, j down) that share an offset, one after the other.
 
-A step is two sweeps over the block, in the precision of its matrix: one finds j, the other moves the residuals r = p − f and finds the next i. Sweeps
-look for the largest of numbers by their bits, which as integers sort as the numbers do, with the place written over the last ones: one maximum of
-integers tells value and place, and compiles to vector instructions. What is lost are digits of the choice, not of the step, which is float64.
+A step is two sweeps over the block, in the precision of its matrix: one finds j, the other moves f and finds the next i. In float32 what moves is f
+less its value at the margin, so that it has all its digits where they matter. Sweeps look for the largest of numbers by their bits, which as integers
+sort as the numbers do, with the place written over the last ones: one maximum of integers tells value and place, and compiles to vector instructions.
+What is lost are digits of the choice, not of the step, which is float64.
 """
 
 from __future__ import annotations
@@ -52,54 +53,52 @@ def box_pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, 
     low = 1
     while low < q - 1:  # the bits of a place
         low = 2 * low + 1
-    level = _middle(dual, beta, f)
-    r, both = np.empty(q, dtype=K.dtype), np.empty(q, dtype=K.dtype)
+    near = dual.p - _middle(dual, beta, f) if K.itemsize == 4 else np.zeros(q)
+    g, both = np.empty(q, dtype=K.dtype), np.empty(q, dtype=K.dtype)
     rise, fall = np.empty(q, dtype=K.dtype), np.empty(q, dtype=K.dtype)
     for k in range(q):
-        r[k], both[k] = dual.p[k] - f[k] - level, diagonal[k] + dual.d[k]
-        rise[k], fall[k] = _slopes(dual, k, beta[k])
+        g[k], both[k] = f[k] - near[k], diagonal[k] + dual.d[k]
+        rise[k], fall[k] = _slopes(dual, k, beta[k], near[k])
     change = np.zeros(2, dtype=K.dtype)
     flat, least = np.array([1e-6 if K.itemsize == 4 else 1e-12, -3.0 * _NEVER]).astype(K.dtype)
     i = j = step = begin = end = 0
     while True:
         i_next, j_next, worst = -1, -1, target
-        for g in range(n_groups):
-            first, last = starts[g], starts[g + 1]
+        for group in range(n_groups):
+            first, last = starts[group], starts[group + 1]
             if first == last:
                 continue
             upper, lower = _move(
-                r[first:last], rise[first:last], fall[first:last], K[i, first:last], K[j, first:last], change[0], change[1], least, low
+                g[first:last], rise[first:last], fall[first:last], K[i, first:last], K[j, first:last], change[0], change[1], least, low
             )  # fmt: skip
             top, bottom = first + low - (upper & low), first + low - (lower & low)
-            up, down = r[top] + rise[top], r[bottom] + fall[bottom]
+            up, down = rise[top] - g[top], fall[bottom] - g[bottom]
             if up > -0.5 * _NEVER and down < 0.5 * _NEVER and up - down > worst:
                 i_next, j_next, worst, begin, end = top, bottom, up - down, first, last
         i, j = i_next, j_next
         if i < 0 or step == max_steps:
             break
         if second_order:
-            up = r[i] + rise[i]
-            key = _partner(r[begin:end], fall[begin:end], K[i, begin:end], both[begin:end], both[i], up, flat, low)
+            up = rise[i] - g[i]
+            key = _partner(g[begin:end], fall[begin:end], K[i, begin:end], both[begin:end], both[i], up, flat, low)
             j = begin + low - (key & low)
         eta = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], 1e-12 * (diagonal[i] + diagonal[j]))
-        new_i, new_j = pair_step(
-            dual, i, j, dual.p[i] - level - r[i], dual.p[j] - level - r[j], beta[i], beta[j], max(eta, 1e-300)
-        )
+        new_i, new_j = pair_step(dual, i, j, g[i] + near[i], g[j] + near[j], beta[i], beta[j], max(eta, 1e-300))
         change[0], change[1] = new_i - beta[i], new_j - beta[j]
         if i == j or (new_i == beta[i] and new_j == beta[j]):
             break
         beta[i], beta[j] = new_i, new_j
-        rise[i], fall[i] = _slopes(dual, i, new_i)
-        rise[j], fall[j] = _slopes(dual, j, new_j)
+        rise[i], fall[i] = _slopes(dual, i, new_i, near[i])
+        rise[j], fall[j] = _slopes(dual, j, new_j, near[j])
         step += 1
     for k in range(q):
-        f[k] = dual.p[k] - level - r[k]
+        f[k] = g[k] + near[k]
     return step
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _middle(dual, beta, f):
-    """Between both ends of the violation: residuals from there on are small where they matter, and have all their digits."""
+    """Between both ends of the violation: what differs from p by about that is at the margin."""
     top, bottom = -np.inf, np.inf
     for k in range(len(beta)):
         top = max(top, rise_slope(dual, k, beta[k]) - f[k])
@@ -109,32 +108,32 @@ def _middle(dual, beta, f):
 
 
 @njit(cache=True, error_model="numpy")
-def _slopes(dual, k, beta):
-    """How the slopes of the separable part as βₖ rises and falls differ from p."""
-    return max(-_NEVER, rise_slope(dual, k, beta) - dual.p[k]), min(_NEVER, fall_slope(dual, k, beta) - dual.p[k])
+def _slopes(dual, k, beta, near):
+    """The slopes of the separable part as βₖ rises and falls, less ``near``."""
+    return max(-_NEVER, rise_slope(dual, k, beta) - near), min(_NEVER, fall_slope(dual, k, beta) - near)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _move(r, rise, fall, row, other, change_i, change_j, least, low):
-    """Subtract the change of f from r; returns the keys of the largest r + rise and of the least r + fall."""
+def _move(g, rise, fall, row, other, change_i, change_j, least, low):
+    """Add the change of f to g; returns the keys of the largest rise − g and of the least fall − g."""
     top = bottom = _key(least, low, low)
-    for k in range(len(r)):
-        value = r[k] - (change_i * row[k] + change_j * other[k])
-        r[k] = value
-        up, down = _key(value + rise[k], k, low), _key(-(value + fall[k]), k, low)
+    for k in range(len(g)):
+        value = g[k] + (change_i * row[k] + change_j * other[k])
+        g[k] = value
+        up, down = _key(rise[k] - value, k, low), _key(value - fall[k], k, low)
         top = up if up > top else top
         bottom = down if down > bottom else bottom
     return top, bottom
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _partner(r, fall, row, both, own, up, flat, low):
+def _partner(g, fall, row, both, own, up, flat, low):
     """The key of the largest (slope of the pair)² / its curvature: what the step with k as the other end gains."""
     zero = up - up
     tiny = own * flat
     best = _key(zero, low, low)
-    for k in range(len(r)):
-        slope = max(up - (r[k] + fall[k]), zero)
+    for k in range(len(g)):
+        slope = max(up - (fall[k] - g[k]), zero)
         gain = _key(slope * slope / max(own + both[k] - (row[k] + row[k]), tiny), k, low)
         best = gain if gain > best else best
     return best
