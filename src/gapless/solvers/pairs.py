@@ -73,6 +73,12 @@ def box_pairs(dual, diagonal, K, starts, second_order, target, max_steps, beta, 
             )  # fmt: skip
             top, bottom = first + low - (upper & low), first + low - (lower & low)
             up, down = rise[top] - g[top], fall[bottom] - g[bottom]
+            if up - down <= target:  # keys have fewer digits
+                top, bottom = (
+                    first + np.argmax(rise[first:last] - g[first:last]),
+                    first + np.argmin(fall[first:last] - g[first:last]),
+                )
+                up, down = rise[top] - g[top], fall[bottom] - g[bottom]
             if up > -0.5 * _NEVER and down < 0.5 * _NEVER and up - down > worst:
                 i_next, j_next, worst, begin, end = top, bottom, up - down, first, last
         i, j = i_next, j_next
