@@ -91,3 +91,18 @@ def test_numbers_that_are_none_move_nothing_for_ever():
         f[7] = bad
         steps = box_pairs(dual, K.diagonal().copy(), K, np.array([0, 90]), True, 1e-3, 10**5, beta, f)
         assert steps < 10**5
+
+
+def test_equal_samples_do_not_end_it_early():
+    """A sample and its copy have no violation between them, not even one of rounding, which no step could mend."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = np.repeat(rng.normal(size=(12, 3)), 3, axis=0)
+        gram = rows @ rows.T
+        labels = np.where(rows[:, 0] + np.repeat(rng.normal(size=12), 3) > 0, 1.0, -1.0)
+        dual = Hinge().dual_box(labels, np.full(36, 0.7))
+        beta, f = np.zeros(36), np.zeros(36)
+        box_pairs(dual, gram.diagonal().copy(), gram, np.array([0, 36]), True, 1e-12, 10**5, beta, f)
+        residual = dual.p - gram @ beta
+        violation = residual[beta < dual.upper].max(initial=-np.inf) - residual[beta > dual.lower].min(initial=np.inf)
+        assert violation <= 1e-11, seed
