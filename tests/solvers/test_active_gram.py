@@ -22,8 +22,9 @@ def exact(ids, shift=0.0):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(np.float32, 2e-6), (np.float64, 1e-14)])
-def test_a_table_holds_its_members_entries_through_all_changes(dtype, tolerance):
-    gram = ActiveGram(Panels(KERNEL, X, dtype), 0.5)
+@pytest.mark.parametrize("wide", [0, 1000, 5000])
+def test_a_table_holds_its_members_entries_through_all_changes(dtype, tolerance, wide):
+    gram = ActiveGram(Panels(KERNEL, X, dtype), 0.5, wide)
     order = rng.permutation(len(X))
     for begin, end, limit in ((0, 700, 800), (700, 900, 1024), (900, 2200, 2300)):
         gram.enter(order[begin:end], limit)

@@ -1,4 +1,4 @@
-"""What a kernel does on a tile: one node for each kind of kernel, and for what combines them."""
+"""What a kernel does on a tile: one node for each kind of kernel."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum, natural_power
+from gapless.kernels.algebra import natural_power
 from gapless.kernels.base import Kernel
 from gapless.kernels.custom import Precomputed
-from gapless.kernels.dot import Linear, Polynomial, Sigmoid
+from gapless.kernels.dot import Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian
 from gapless.kernels.threads import core_count, share
@@ -19,7 +19,6 @@ from gapless.kernels.tiles import (
     absolute_differences,
     exp32,
     exp64,
-    largest_norm,
     picked,
     picked_products,
     scaled_rows,
@@ -28,14 +27,9 @@ from gapless.kernels.tiles import (
 
 TALL, WIDE = 1024, 256  # a tile: right rows × left rows; a MiB of float32
 _NARROW = 32  # its width where a column of features is long
-_MANY_FEATURES = 4096
+MANY_FEATURES = 4096
 _STRETCH = 128  # features of a long sum in float32 that are summed by themselves first, so that its error is small
 _COSTLY = 400  # entries of a row from which on a product takes many times as long as reading its result
-_DENSE_SHARE = 0.25  # a CSR matrix with more entries than this is faster as a dense one
-_SOME = 1024  # rows that tell the centre of all
-# γ‖x‖² of the row farthest out, beyond which the expansion of ‖x − z‖² has lost too much: in float32, entries between two such rows are off by
-# 1e-3 of themselves. Rows far out are few as a rule (a rare category, standardised), and should not cost all others the fast way.
-_LARGE_EXPONENT = {np.dtype(np.float32): 1e4, np.dtype(np.float64): 1e5}
 
 
 class Room:
@@ -78,9 +72,9 @@ class Node(ABC):
 
 
 class DenseDot(Node):
-    """A function of ⟨x, z⟩ (and, for RBF, of the norms, as two more columns), by BLAS."""
+    """A function of ⟨x, z⟩ (and, for RBF, of the norms, as two more columns, of rows less their ``centre``), by BLAS."""
 
-    def __init__(self, kernel: Kernel, dtype: np.dtype, centre: np.ndarray) -> None:
+    def __init__(self, kernel: Kernel, dtype: np.dtype, centre: np.ndarray | None) -> None:
         self._kernel, self._dtype, self._centre = kernel, dtype, centre
 
     def prepare(self, X: Matrix, chosen: np.ndarray | None = None) -> np.ndarray:
@@ -137,12 +131,12 @@ class DenseDot(Node):
         return np.sqrt(np.einsum("ij,ij->i", operand, operand, dtype=np.float64)), terms
 
 
-class _SparseDot(Node):
+class SparseDot(Node):
     """The same for CSR rows: a dense block of left rows, as columns, is read at the places of a right row's entries."""
 
     def __init__(self, kernel: Kernel, X: Matrix, dtype: np.dtype) -> None:
         self._kernel, self._dtype = kernel, dtype
-        self._wide = WIDE if X.shape[1] <= _MANY_FEATURES else _NARROW
+        self._wide = WIDE if X.shape[1] <= MANY_FEATURES else _NARROW
         self._scale = dtype.type(2.0 * kernel.gamma if isinstance(kernel, RBF) else 1.0)
 
     def prepare(self, X: Matrix) -> Any:
@@ -187,7 +181,7 @@ class _Columns:
 
     def __init__(self, rows: Any, norms: np.ndarray, wide: int) -> None:
         self._rows, self._norms, self._wide = rows, norms, wide
-        self._kept = [self._make(at) for at in self._starts] if rows.shape[1] <= _MANY_FEATURES else None
+        self._kept = [self._make(at) for at in self._starts] if rows.shape[1] <= MANY_FEATURES else None
 
     @property
     def _starts(self) -> range:
@@ -202,7 +196,7 @@ class _Columns:
         return iter(self._kept) if self._kept is not None else (self._make(at) for at in self._starts)
 
 
-class _Manhattan(Node):
+class Manhattan(Node):
     """Laplacian: sums of absolute differences, then the exponential."""
 
     def __init__(self, kernel: Laplacian, dtype: np.dtype) -> None:
@@ -228,31 +222,7 @@ class _Manhattan(Node):
         return _exponential(tile)
 
 
-class _Fixed(Node):
-    """A constant."""
-
-    def __init__(self, value: float) -> None:
-        self._value = value
-
-    def prepare(self, X: Matrix) -> int:
-        return int(X.shape[0])
-
-    def take(self, operand: int, chosen: np.ndarray) -> int:
-        return len(chosen)
-
-    def left(self, operand: int, chosen: np.ndarray) -> Any:
-        return _widths(len(chosen), WIDE)
-
-    def costly(self, operand: int) -> bool:
-        return False
-
-    def tile(self, right: int, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
-        tile = room.tile(end - begin, width, depth)
-        tile[:] = self._value
-        return tile
-
-
-class _Whole(Node):
+class Whole(Node):
     """Any other kernel, through its own ``block``."""
 
     def __init__(self, kernel: Kernel, dtype: np.dtype) -> None:
@@ -323,69 +293,6 @@ class Lookup(Node):
         return picked_products(self._kernel.gram, right, left, columns).reshape(len(right), *coefficients.shape[1:])
 
 
-class _Scaled(Node):
-    """c · k, or k to a natural power: tiles of one node, changed in place."""
-
-    def __init__(self, node: Node, kernel: Scaled | Power) -> None:
-        self._node, self._kernel = node, kernel
-
-    def prepare(self, X: Matrix) -> Any:
-        return self._node.prepare(X)
-
-    def take(self, operand: Any, chosen: np.ndarray) -> Any:
-        return self._node.take(operand, chosen)
-
-    def left(self, operand: Any, chosen: np.ndarray) -> Any:
-        return self._node.left(operand, chosen)
-
-    def tile(self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
-        tile = self._node.tile(right, begin, end, block, width, room, depth)
-        if isinstance(self._kernel, Scaled):
-            tile *= tile.dtype.type(self._kernel.scale)
-            return tile
-        return natural_power(tile, self._kernel.exponent)
-
-    def costly(self, operand: Any) -> bool:
-        return self._node.costly(operand)
-
-
-class _Pair(Node):
-    """k₁ + k₂ or k₁ · k₂: two tiles become one. Blocks of both have one width."""
-
-    def __init__(self, first: Node, second: Node, product: bool) -> None:
-        self._first, self._second, self._product = first, second, product
-
-    def prepare(self, X: Matrix) -> Any:
-        return self._first.prepare(X), self._second.prepare(X)
-
-    def take(self, operand: Any, chosen: np.ndarray) -> Any:
-        return self._first.take(operand[0], chosen), self._second.take(operand[1], chosen)
-
-    def left(self, operand: Any, chosen: np.ndarray) -> Any:
-        return _Zipped(self._first.left(operand[0], chosen), self._second.left(operand[1], chosen))
-
-    def tile(self, right: Any, begin: int, end: int, block: Any, width: int, room: Room, depth: int = 0) -> np.ndarray:
-        one = self._first.tile(right[0], begin, end, block[0], width, room, depth)
-        two = self._second.tile(right[1], begin, end, block[1], width, room, depth + 1)
-        return np.multiply(one, two, out=one) if self._product else np.add(one, two, out=one)
-
-    def costly(self, operand: Any) -> bool:
-        return self._first.costly(operand[0]) or self._second.costly(operand[1])
-
-
-class _Zipped:
-    def __init__(self, first: Any, second: Any) -> None:
-        self._first, self._second = first, second
-
-    def __iter__(self) -> Any:
-        for (one, width), (two, _) in zip(self._first, self._second, strict=True):
-            yield (one, two), width
-
-
-def _widths(m: int, wide: int) -> list[tuple[None, int]]:
-    return [(None, min(wide, m - at)) for at in range(0, m, wide)]
-
-
 def _exponential(tile: np.ndarray) -> np.ndarray:
     (exp32 if tile.dtype == np.float32 else exp64)(tile.ravel())
     return tile
@@ -400,40 +307,3 @@ def _profile(kernel: Kernel, tile: np.ndarray) -> np.ndarray:
         tile += tile.dtype.type(kernel.coef0)
         return np.tanh(tile, out=tile) if isinstance(kernel, Sigmoid) else natural_power(tile, kernel.degree)
     return tile
-
-
-def plan(kernel: Any, X: Matrix, dtype: np.dtype, rows: np.ndarray | None = None) -> Node:
-    """The node of an expression on the chosen rows of X, by exact type: a subclass may mean something else."""
-    kind = type(kernel)
-    if kind in (Linear, Polynomial, Sigmoid, RBF):
-        centre = _centre(X, rows)
-        if kind is RBF and kernel.gamma * _largest_norm(X, rows, centre) > _LARGE_EXPONENT[dtype]:
-            return _Whole(kernel, dtype)
-        if sp.issparse(X) and X.nnz < _DENSE_SHARE * X.shape[0] * X.shape[1]:
-            return _SparseDot(kernel, X, dtype)
-        return DenseDot(kernel, dtype, centre)
-    if kind is Laplacian and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
-        return _Manhattan(kernel, dtype)
-    if isinstance(kernel, Precomputed):
-        return Lookup(kernel, dtype)
-    if kind is Constant:
-        return _Fixed(kernel.value)
-    if kind in (Scaled, Power):
-        return _Scaled(plan(kernel.kernel, X, dtype, rows), kernel)
-    if kind in (Sum, Product) and not (sp.issparse(X) and X.shape[1] > _MANY_FEATURES):
-        return _Pair(plan(kernel.left, X, dtype, rows), plan(kernel.right, X, dtype, rows), kind is Product)
-    return _Whole(kernel, dtype)
-
-
-def _centre(X: Matrix, rows: np.ndarray | None) -> np.ndarray:
-    """About the mean of the rows, to be subtracted from all: of many, some tell it."""
-    step = max(1, (X.shape[0] if rows is None else len(rows)) // _SOME)
-    some = X[slice(None, None, step) if rows is None else rows[::step]]
-    return np.asarray(some.mean(axis=0, dtype=np.float64)).ravel()
-
-
-def _largest_norm(X: Matrix, rows: np.ndarray | None, centre: np.ndarray) -> float:
-    """The largest ‖x − centre‖²."""
-    if sp.issparse(X):
-        return float(squared_norms(X).max(initial=0.0))
-    return float(largest_norm(X, np.arange(X.shape[0]) if rows is None else rows, centre))

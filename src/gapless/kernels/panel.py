@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from gapless.kernels.base import Kernel
-from gapless.kernels.nodes import TALL, WIDE, DenseDot, Lookup, Room, plan
+from gapless.kernels.nodes import TALL, WIDE, DenseDot, Lookup, Room
 from gapless.kernels.pairwise import Matrix
+from gapless.kernels.plan import plan
 from gapless.kernels.threads import core_count, share
 from gapless.kernels.tiles import fold, put, put_mirrored
 

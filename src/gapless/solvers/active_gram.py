@@ -18,10 +18,13 @@ _spare: list[np.ndarray] = []
 
 
 class ActiveGram:
-    """``ids`` are the members in order, ``inside`` marks them among all samples, table[:m, :m] holds their kernel entries plus ``shift``."""
+    """``ids`` are the members in order, ``inside`` marks them among all samples, table[:m, :m] holds their kernel entries plus ``shift``.
 
-    def __init__(self, panels: Panels, shift: float) -> None:
-        self._panels, self._shift = panels, shift
+    Rows begin ``wide`` entries apart from the first, or as far as all samples need, so that they hardly ever move as more members enter.
+    """
+
+    def __init__(self, panels: Panels, shift: float, wide: int = 0) -> None:
+        self._panels, self._shift, self._wide = panels, shift, min(wide, panels.n)
         self._flat: np.ndarray | None = None
         self.table = np.empty((0, 0), dtype=panels.dtype)
         self.ids = np.empty(0, dtype=np.int64)
@@ -52,12 +55,13 @@ class ActiveGram:
     def _make_room(self, m: int, limit: int) -> None:
         if limit <= len(self.table):
             return
-        stride = _stride(limit)
+        stride = _stride(max(limit, self._wide))
         if self._flat is None or self._flat.size < limit * stride:
             old, self._flat = self._flat, _take(limit * stride, self._panels.dtype)
             self._flat[: m * self.table.shape[1]] = self.table[:m].ravel()
             _give_back(old)
-        _widen(self._flat, m, self.table.shape[1], stride)
+        if stride > self.table.shape[1]:
+            _widen(self._flat, m, self.table.shape[1], stride)
         self.table = self._flat[: limit * stride].reshape(limit, stride)
 
     def __del__(self) -> None:

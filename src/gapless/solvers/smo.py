@@ -141,7 +141,7 @@ class SMO(Solver):
         state = SmoState(rng, samples=samples, order=order, which=which, portion=portion, panels=panels)
         state.beta = np.bincount(which, weights=beta, minlength=n)
         state.f = np.zeros(n)
-        state.active = ActiveGram(panels, problem.shift)
+        state.active = ActiveGram(panels, problem.shift, min(_MOST, self._most(panels)))
         state.late = Laggards(n)
         room = int((self.cache_mb * 2**20 - _TABLE) / (panels.dtype.itemsize * n))
         if n > 2 * WHOLE and panels.costly and room > 0:
