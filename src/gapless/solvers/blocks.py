@@ -14,7 +14,7 @@ from gapless.losses.steps import bend, dual_of, dual_step, fall_slope, pair_step
 from gapless.solvers.pairs import box_pairs
 from gapless.solvers.selection import BIG, violation, working_set
 
-_NOISE = 8 * np.finfo(float).eps  # a violation below this multiple of the rounding of f is nothing
+_NOISE = np.finfo(float).eps  # of f: a violation below it is rounding
 _FINE = 2e-5  # of the range of residuals: a target below it is lost in float32
 _FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
