@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from gapless.losses import EpsilonInsensitive, Hinge, SquaredHinge
-from gapless.solvers.pairs import box_pairs
+from gapless.solvers.pairs import _key, box_pairs
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
@@ -106,3 +106,11 @@ def test_equal_samples_do_not_end_it_early():
         residual = dual.p - gram @ beta
         violation = residual[beta < dual.upper].max(initial=-np.inf) - residual[beta > dual.lower].min(initial=np.inf)
         assert violation <= 1e-11, seed
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_keys_sort_as_numbers_do_and_equal_ones_by_place(dtype):
+    numbers = np.array([-1e30, -3.5, -1e-20, 0.0, 1e-20, 2.0, 2.0, 1e30], dtype=dtype)
+    keys = [int(_key(x, place, 7)) for place, x in enumerate(numbers)]
+    assert sorted(keys, reverse=True) == [keys[k] for k in (7, 5, 6, 4, 3, 2, 1, 0)]
+    assert [7 - (key & 7) for key in keys] == list(range(8))

@@ -9,7 +9,7 @@ What is lost are digits of the choice, not of the step, which is float64.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.extending import overload
 
 from gapless.losses.steps import fall_slope, pair_step, rise_slope
@@ -23,7 +23,7 @@ def _key(x, place, low):
 
     Of equal numbers the first has the largest key.
     """
-    raise NotImplementedError
+    return _typed_key(typeof(x), place, low)(x, place, low)
 
 
 @overload(_key)
