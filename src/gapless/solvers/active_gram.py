@@ -20,7 +20,7 @@ _spare: list[np.ndarray] = []
 class ActiveGram:
     """``ids`` are the members in order, ``inside`` marks them among all samples, table[:m, :m] holds their kernel entries plus ``shift``.
 
-    Rows begin ``wide`` entries apart from the first, or as far as all samples need, so that they hardly ever move as more members enter.
+    From the start rows begin ``wide`` entries apart, or as far as all samples need, so that they hardly ever move as more members enter.
     """
 
     def __init__(self, panels: Panels, shift: float, wide: int = 0) -> None:
