@@ -13,9 +13,9 @@ from sklearn.preprocessing import scale
 
 import gapless as gl
 from gapless import LinearSVC
-from gapless.certificate import Point, evaluate
 from gapless.crammer_singer import CrammerSingerDual, CrammerSingerProblem
 from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.proof.certificate import Point, evaluate
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 Z_IRIS = scale(X_IRIS)

@@ -105,6 +105,6 @@ def test_a_second_process_compiles_nothing(tmp_path):
     assert sum(misses for _, misses in first.values()) > 0
     # What only other compiled functions call is compiled into them, and asked for by nobody in the second process.
     assert second.keys() <= first.keys()
-    assert {"gapless.solvers.whole.climb", "gapless.solvers.sweep.advance"} <= second.keys()
+    assert {"gapless.solvers.smo.whole.climb", "gapless.solvers.sdca.sweep.advance"} <= second.keys()
     assert {name: misses for name, (_, misses) in second.items() if misses} == {}
     assert all(hits > 0 for hits, _ in second.values())

@@ -15,7 +15,7 @@ import pytest
 
 import gapless as gl
 from gapless.solvers import SOLVERS
-from tests.problems import CATALOGUE
+from tests.sample_problems import CATALOGUE
 
 # Runs in a process of its own: says "running" once the loop runs, waits for Ctrl-C, and tells as JSON what it caught.
 SCRIPT = """

@@ -13,9 +13,9 @@ from sklearn.preprocessing import scale
 
 import gapless as gl
 from gapless import LinearSVC
-from gapless.certificate import Point, evaluate
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.l1 import L1CoordinateDescent, L1Problem, _line_search
+from gapless.proof.certificate import Point, evaluate
 
 X_CANCER, Y_CANCER = load_breast_cancer(return_X_y=True)
 Z_CANCER = scale(X_CANCER)

@@ -15,7 +15,7 @@ import pytest
 
 import gapless as gl
 from gapless.errors import UnsupportedError
-from tests.problems import CATALOGUE, STORAGES, Entry
+from tests.sample_problems import CATALOGUE, STORAGES, Entry
 
 SOLVERS = [*gl.solvers.SOLVERS, "auto"]
 # Work is bounded by iterations in the solver's own unit, never by seconds.

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gapless as gl
-from gapless.certificate import Point
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.kernels import RBF
 from gapless.multinomial import MultinomialNewton, MultinomialProblem, best_offsets
-from gapless.solvers.kernel_newton import KernelNewton
+from gapless.proof.certificate import Point
+from gapless.solvers.newton.kernel_newton import KernelNewton
 
 KERNEL = RBF(gamma=0.4)
 

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 import gapless as gl
-from gapless.solvers.sampling import Order
+from gapless.solvers.textbook.sampling import Order
 
 _rng = np.random.default_rng(3)
 X = _rng.normal(size=(40, 3))

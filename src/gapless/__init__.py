@@ -4,8 +4,7 @@ from importlib.metadata import version
 
 from sklearn.svm import l1_min_c
 
-from gapless import errors, features, kernels, losses, nu, solvers
-from gapless.certificate import Certificate, Point
+from gapless import errors, features, kernels, losses, solvers
 from gapless.compare import compare
 from gapless.errors import Interrupted
 from gapless.estimators import (
@@ -20,8 +19,10 @@ from gapless.estimators import (
     NuSVR,
     OneClassSVM,
 )
-from gapless.kkt import KKT
-from gapless.problem import Problem
+from gapless.problems import nu
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate, Point
+from gapless.proof.kkt import KKT
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.store import load

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gapless.errors import Interrupted, InvalidInputError, MissingDependencyError, TooLargeError, UnsupportedError
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import SOLVERS, Solver, as_solver

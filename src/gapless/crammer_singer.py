@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NoReturn, get_args
 import numpy as np
 from numba import njit
 
-from gapless.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import rmatvec
 from gapless.data.rows import row_add, row_dot, row_entries
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.losses import Hinge
-from gapless.problem import Intercept, Problem
+from gapless.problems.problem import Intercept, Problem
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.result import Result
 from gapless.solve import own_solver, result_type
 from gapless.solvers import Solver, State

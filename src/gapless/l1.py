@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from numba import njit
 from scipy.linalg import cho_factor, cho_solve
 
-from gapless.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.data.products import matvec
 from gapless.data.rows import Rows, as_rows, row_add
 from gapless.errors import InvalidInputError, UnsupportedError
-from gapless.problem import Intercept, Problem
+from gapless.problems.problem import Intercept, Problem
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.result import Result
 from gapless.solve import own_solver, result_type
 from gapless.solvers import Solver, State

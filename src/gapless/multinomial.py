@@ -14,18 +14,18 @@ import numpy as np
 import scipy.linalg as la
 from scipy.special import logsumexp, softmax, xlogy
 
-from gapless.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import matvec, rmatvec
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.kernels import Kernel
 from gapless.kernels.gram import blocks
 from gapless.losses import Logistic
-from gapless.problem import Intercept, Problem
+from gapless.problems.problem import Intercept, Problem
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.result import Result
 from gapless.solve import own_solver, result_type
 from gapless.solvers import Solver
-from gapless.solvers.kernel_newton import KernelNewtonState, LossAt, begin, newton_step, refuse_invalid_kernel
+from gapless.solvers.newton.kernel_newton import KernelNewtonState, LossAt, begin, newton_step, refuse_invalid_kernel
 
 _TINY = 1e-300
 _BALANCED = 1e-13  # columns of β sum to zero where they do to this share of all costs
@@ -268,7 +268,7 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
 
 @dataclass(frozen=True)
 class MultinomialNewton(Solver):
-    """Newton's method on all classes together; see :mod:`gapless.solvers.kernel_newton`."""
+    """Newton's method on all classes together; see :mod:`gapless.solvers.newton.kernel_newton`."""
 
     name: ClassVar[str] = "multinomial_newton"
     unit: ClassVar[str] = "Newton steps"

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gapless.certificate import Certificate
 from gapless.data import check_matrix
 from gapless.errors import InvalidInputError
-from gapless.kkt import KKT, kkt
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate
+from gapless.proof.kkt import KKT, kkt
 from gapless.trace import Trace
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from gapless.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate, evaluate_short
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
 from gapless.kernels.threads import one_blas_thread
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate, evaluate_short
+from gapless.proof.separability import find_ray
+from gapless.proof.short_proof import is_short
 from gapless.result import Result, Status
-from gapless.separability import find_ray
-from gapless.short_proof import is_short
 from gapless.solvers import Solver, as_solver
 from gapless.solvers.base import QUANTUM
 from gapless.trace import Callback, Progress, Trace
@@ -82,7 +82,7 @@ def solve(
     callback
         Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
     start
-        A :class:`~gapless.result.Result`, a :class:`~gapless.certificate.Point` or dual variables to go on from.
+        A :class:`~gapless.result.Result`, a :class:`~gapless.proof.certificate.Point` or dual variables to go on from.
     random_state
         Seed of the stochastic solvers: the same seed gives the same model.
     check_every

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gapless.certificate import Certificate
+from gapless.proof.certificate import Certificate
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pytest
 
 import gapless as gl
 import gapless.estimators.dual_bound as module
-from gapless.certificate import Point, evaluate
 from gapless.estimators.dual_bound import dual_bound, sub_problem
 from gapless.kernels import RBF
+from gapless.proof.certificate import Point, evaluate
 from tests.estimators.data import large
 
 

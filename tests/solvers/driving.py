@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gapless as gl
-from gapless.solvers.sampling import Order
+from gapless.solvers.textbook.sampling import Order
 
 
 def drive(

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import gapless as gl
 from gapless.solvers import SOLVERS
 from gapless.solvers.choose import choose, expected_costs
-from tests.problems import CATALOGUE
+from tests.sample_problems import CATALOGUE
 
 RNG = np.random.default_rng(0)
 TALL, LABELS = RNG.normal(size=(50_000, 20)), RNG.random(50_000) < 0.5

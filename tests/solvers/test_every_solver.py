@@ -9,7 +9,7 @@ import pytest
 
 import gapless as gl
 from gapless.solvers import SMO, SOLVERS
-from tests.problems import CATALOGUE
+from tests.sample_problems import CATALOGUE
 
 # Easy problems, of which each solver covers at least one.
 SAMPLE = (

@@ -26,7 +26,7 @@ from gapless.cli.output import (
 from gapless.compare import Comparison, ComparisonInterrupted, compare
 from gapless.data.files import read_samples
 from gapless.losses import LOSSES
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.result import Status
 from gapless.solvers import SOLVERS
 from gapless.trace import Progress

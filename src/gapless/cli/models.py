@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 from sklearn.base import is_outlier_detector, is_regressor
 
-from gapless.certificate import Certificate
 from gapless.cli.options import two_classes
 from gapless.data.files import Samples, read_samples
+from gapless.proof.certificate import Certificate
 
 ModelArgument = Annotated[str, typer.Argument(help="The model file that train has written.", metavar="MODEL")]
 DataArgument = Annotated[

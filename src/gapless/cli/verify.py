@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gapless.certificate import Certificate, Point, combine, evaluate
 from gapless.cli.guard import FAILED, fail, guarded
 from gapless.cli.models import (
     DataArgument,
@@ -24,7 +23,8 @@ from gapless.cli.models import (
 from gapless.cli.output import JsonOption, console
 from gapless.errors import InvalidInputError
 from gapless.estimators.special import vanishes
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate, Point, combine, evaluate
 from gapless.solve import solve
 from gapless.store import load
 from gapless.verify.sklearn_models import parts_of_estimator

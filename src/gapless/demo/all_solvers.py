@@ -11,7 +11,7 @@ from gapless.compare import Comparison, compare
 from gapless.demo.base import Check, Outcome, Table, Tell
 from gapless.plot import ConvergenceDisplay, GapDisplay
 from gapless.plot.style import new_figure, save
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.solvers import QP, SOLVERS, ProjectedGradient, Solver
 from gapless.trace import Progress
 

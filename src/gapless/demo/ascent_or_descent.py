@@ -13,7 +13,7 @@ from gapless.compare import as_row, compare, score
 from gapless.demo.base import Check, Outcome, Table, Tell
 from gapless.plot import ConvergenceDisplay, GapDisplay
 from gapless.plot.style import legend_outside, new_figure, save, solver_color, style
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.result import Result
 from gapless.solve import solve
 

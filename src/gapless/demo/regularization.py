@@ -13,7 +13,7 @@ from gapless.demo.base import Check, Outcome, Table, Tell
 from gapless.plot import ConvergenceDisplay, DecisionDisplay
 from gapless.plot.convergence import Side
 from gapless.plot.style import new_figure, save
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 
 _STRENGTHS = (1.0, 3.0, 5.0)
 _SIDES: dict[str, Side] = {"subgradient": "primal", "projected_gradient": "dual", "coordinate_ascent": "dual"}

@@ -13,7 +13,7 @@ from gapless.features import Polar
 from gapless.kernels import RBF
 from gapless.plot import DecisionDisplay
 from gapless.plot.style import new_figure, save
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.result import Result
 
 _TITLES = ("linear in (x, y)", "linear in polar coordinates", "RBF kernel")

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gapless.certificate import Point, combine, evaluate
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.dual_bound import dual_bound, sub_problem
 from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.parameters import Rule
 from gapless.kernels import Linear, Precomputed
-from gapless.problem import Problem
-from gapless.repair import best_multiple
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point, combine, evaluate
+from gapless.proof.feasible import best_multiple
 from gapless.result import Result, Status
 from gapless.solve import solve
-from gapless.solvers.parts import box_of
+from gapless.solvers.newton.row_sampling import box_of
 from gapless.trace import Callback, Progress, Trace
 
 APPROXIMATION = Rule(

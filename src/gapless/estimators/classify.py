@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from gapless import nu as nu_forms
 from gapless.errors import InvalidInputError
 from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
@@ -23,7 +22,8 @@ from gapless.estimators.report import users_level
 from gapless.estimators.solving import Solved
 from gapless.estimators.special import favour_other_class
 from gapless.losses import Hinge
-from gapless.problem import Problem
+from gapless.problems import nu as nu_forms
+from gapless.problems.problem import Problem
 from gapless.result import Result
 from gapless.store import register
 

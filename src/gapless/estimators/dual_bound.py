@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapless.certificate import DualPoint, Point, evaluate
 from gapless.errors import Interrupted
 from gapless.kernels import Linear, Panels
-from gapless.problem import Problem
-from gapless.repair import best_multiple, feasible
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import DualPoint, Point, evaluate
+from gapless.proof.feasible import best_multiple, feasible
 from gapless.solve import solve
-from gapless.solvers.parts import box_of
+from gapless.solvers.newton.row_sampling import box_of
 
 _FEW, _SHARE = 4096, 8  # samples that are solved exactly: so many, or one of so many
 _CLOSE = 1e-2  # relative gap to which they are

@@ -20,9 +20,9 @@ from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import Precomputed, Validity
 from gapless.kernels.gram import blocks
 from gapless.multinomial import MultinomialNewton, MultinomialProblem
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.solvers import Solver
-from gapless.solvers.kernel_newton import KernelNewton
+from gapless.solvers.newton.kernel_newton import KernelNewton
 from gapless.store import register
 
 

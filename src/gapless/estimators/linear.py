@@ -33,7 +33,7 @@ from gapless.estimators.parameters import (
 from gapless.estimators.solving import Run, Solved, SolvingMixin
 from gapless.l1 import L1Problem
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
-from gapless.problem import Intercept, Problem
+from gapless.problems.problem import Intercept, Problem
 from gapless.result import Status
 from gapless.store import register
 

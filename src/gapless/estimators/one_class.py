@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from gapless import nu as nu_forms
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, SHARE, Rule
 from gapless.estimators.regress import SingleKernelEstimator
-from gapless.problem import Problem
+from gapless.problems import nu as nu_forms
+from gapless.problems.problem import Problem
 from gapless.store import register
 
 

@@ -9,13 +9,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from gapless import nu as nu_forms
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
 from gapless.losses import EpsilonInsensitive
-from gapless.problem import Problem
+from gapless.problems import nu as nu_forms
+from gapless.problems.problem import Problem
 from gapless.store import register
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.result import Result, Status
 
 NOT_FINITE = "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be preprocessed."

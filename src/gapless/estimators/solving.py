@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapless.certificate import Certificate, Point, combine, evaluate
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.callbacks import CallbackSupport, FitHooks
 from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
 from gapless.estimators.special import vanishes
 from gapless.estimators.watch import Watch
-from gapless.interval import Reach
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate, Point, combine, evaluate
+from gapless.proof.interval import Reach
 from gapless.result import Result, Status
 from gapless.solve import own_solver, solve
 from gapless.solvers import SMO, Solver

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapless.certificate import Certificate
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate
 from gapless.result import Result
 
 

@@ -10,7 +10,7 @@ from gapless.estimators.callbacks import FitHooks
 from gapless.estimators.progress import ProgressLine, unit_of
 from gapless.estimators.report import slow_causes, users_level
 from gapless.estimators.special import vanishes
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.trace import Callback, Progress
 
 # A fit is slow when it takes more than these many pairs a sample, or epochs. Iterations and not seconds: the same on every machine.

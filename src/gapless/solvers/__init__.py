@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from gapless.errors import InvalidInputError
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.solvers.base import Solver, State
 from gapless.solvers.choose import choose, expected_costs
-from gapless.solvers.coordinate_ascent import CoordinateAscent
-from gapless.solvers.interior_point import InteriorPoint
-from gapless.solvers.newton import Newton
-from gapless.solvers.pegasos import Pegasos
-from gapless.solvers.projected_gradient import ProjectedGradient
-from gapless.solvers.qp import QP
-from gapless.solvers.sdca import SDCA
-from gapless.solvers.sgd import SGD
-from gapless.solvers.smo import SMO
-from gapless.solvers.smoothed_newton import SmoothedNewton
-from gapless.solvers.subgradient import Subgradient
+from gapless.solvers.interior_point.solver import InteriorPoint
+from gapless.solvers.newton.newton import Newton
+from gapless.solvers.newton.smoothed_newton import SmoothedNewton
+from gapless.solvers.sdca.solver import SDCA
+from gapless.solvers.smo.solver import SMO
+from gapless.solvers.textbook.coordinate_ascent import CoordinateAscent
+from gapless.solvers.textbook.pegasos import Pegasos
+from gapless.solvers.textbook.projected_gradient import ProjectedGradient
+from gapless.solvers.textbook.qp import QP
+from gapless.solvers.textbook.sgd import SGD
+from gapless.solvers.textbook.subgradient import Subgradient
 
 __all__ = [
     "QP",

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gapless.certificate import Point
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.kernels.gram import blocks
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
 
 # Entries of X or of K that one step may touch: some 20 ms, so that Ctrl-C and progress are prompt on data of any size.
 QUANTUM = 1e7

@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 from gapless.data.rows import squared_norms
 from gapless.losses import DualBox
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
 from gapless.solvers.base import Solver
-from gapless.solvers.interior_point import InteriorPoint
-from gapless.solvers.newton import DENSE_COLUMNS, Newton
-from gapless.solvers.parts import band_size, first_size, part_size
-from gapless.solvers.proximal_newton import covers, expected_work
-from gapless.solvers.sdca import SDCA
-from gapless.solvers.smoothed_newton import SmoothedNewton
-from gapless.solvers.sparse_gram import stays_sparse
+from gapless.solvers.interior_point.solver import InteriorPoint
+from gapless.solvers.newton.newton import DENSE_COLUMNS, Newton
+from gapless.solvers.newton.proximal_newton import covers, expected_work
+from gapless.solvers.newton.row_sampling import band_size, first_size, part_size
+from gapless.solvers.newton.smoothed_newton import SmoothedNewton
+from gapless.solvers.newton.sparse_gram import stays_sparse
+from gapless.solvers.sdca.solver import SDCA
 
 # Nanoseconds, fitted to what the solvers take on the data of benchmarks/linear.py.
 _CALL = 1e5  # one step of a method that is driven from Python

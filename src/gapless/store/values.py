@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gapless.certificate import Certificate
 from gapless.kernels import Kernel
+from gapless.proof.certificate import Certificate
 from gapless.result import Status
 from gapless.store.kernel_text import kernel_text, parse_kernel
 from gapless.trace import Trace

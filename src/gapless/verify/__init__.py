@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gapless.certificate import Certificate, Point, combine, evaluate
-from gapless.certificate import certify as certify_point
 from gapless.errors import InvalidInputError
-from gapless.problem import Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate, Point, combine, evaluate
+from gapless.proof.certificate import certify as certify_point
 from gapless.result import Result
 from gapless.solve import solve
 from gapless.verify.libsvm_models import is_libsvm_model, parts_of_libsvm

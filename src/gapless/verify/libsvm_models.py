@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gapless import nu as nu_forms
-from gapless.certificate import Point
 from gapless.data import check_matrix
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.multiclass import pairs, unpack
 from gapless.kernels import RBF, Constant, Kernel, Linear, Polynomial, Sigmoid
 from gapless.losses import EpsilonInsensitive
-from gapless.problem import Problem
+from gapless.problems import nu as nu_forms
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
 
 _TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 

@@ -8,14 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import column_or_1d
 
-from gapless import nu as nu_forms
-from gapless.certificate import Point
 from gapless.data import check_matrix, check_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.kernel_spec import KernelSpec, call_kernel, gram_samples, resolve_kernel
 from gapless.estimators.multiclass import pairs, unpack
 from gapless.losses import EpsilonInsensitive, SquaredEpsilonInsensitive, as_loss
-from gapless.problem import Problem
+from gapless.problems import nu as nu_forms
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
 
 Part: TypeAlias = tuple[Problem, Point]
 

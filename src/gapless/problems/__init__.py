@@ -1,0 +1,1 @@
+"""Statements of problems, and nothing about solving them."""

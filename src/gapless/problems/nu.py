@@ -1,0 +1,118 @@
+"""The ν-forms and the one-class machine, as problems that every free-intercept solver and the certificate understand.
+
+Their losses leave the margin (or the tube) free and pay for it. In LIBSVM's scaling, with n the sum of the weights:
+
+- one-class: ½‖w‖² + Σ wᵢ max(0, ρ − f(xᵢ)) − νnρ. One group, b = −ρ, Σβ = νn.
+- ν-SVC: ½‖w‖² + Σ wᵢ max(0, ρ − yᵢ(f(xᵢ) + b)) − νnρ. Two groups with offsets b ∓ ρ, Σβ = ±νn/2.
+- ν-SVR: ½‖w‖² + C Σ wᵢ max(0, |yᵢ − f(xᵢ) − b| − ε) + Cνnε. Each sample twice, groups with offsets b ± ε, Σβ = ±Cνn/2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.data import check_labels, check_matrix, check_targets, check_weights
+from gapless.errors import InvalidInputError
+from gapless.kernels import Kernel
+from gapless.losses import Shortfall
+from gapless.problems.problem import Problem
+
+
+def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_weight: Any = None) -> Problem:
+    r"""Separate the samples from the origin: :math:`\min ½‖w‖² + \sum_i w_i \max(0, ρ - f(x_i)) - νnρ`.
+
+    >>> import gapless as gl
+    >>> result = gl.solve(gl.nu.one_class([[1.0], [2.0], [3.0], [4.0]], nu=0.5))
+    >>> float(result.beta.sum()), round(-result.b, 4)
+    (2.0, 7.5)
+    """
+    nu = _check_nu(nu)
+    X = check_matrix(X)
+    weight = check_weights(sample_weight, X.shape[0])
+    y = np.ones(X.shape[0])
+    return _build(X, y, np.zeros_like(y), weight, kernel, np.zeros(len(y), dtype=np.int64), [nu * weight.sum()], nu)
+
+
+def nu_classification(
+    X: Any, y: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_weight: Any = None, box_weight: Any = None
+) -> Problem:
+    r"""ν-SVC: :math:`\min ½‖w‖² + \sum_i w_i v_i \max(0, ρ - y_i(f(x_i) + b)) - ν'nρ`. ρ is half the difference of the two offsets.
+
+    ``sample_weight`` w counts samples: n is its sum, and 2 equals the row twice. ``box_weight`` v (class weights, of which the largest counts as one)
+    scales the bound of βᵢ without counting: whether ν is feasible is judged without it, and ν' = ν but where a class, weighted down, can
+    carry less than νn/2; then it carries all it can.
+
+    >>> import gapless as gl
+    >>> result = gl.solve(gl.nu.nu_classification([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1], nu=0.5))
+    >>> rho = 0.5 * float(result.offsets[1] - result.offsets[0])
+    >>> float(result.beta[2:].sum()), round(rho, 4), (result.w / rho).round(4)
+    (1.0, 3.0, array([0.6667]))
+    """
+    nu = _check_nu(nu)
+    X = check_matrix(X)
+    signs, classes = check_labels(y, X.shape[0])
+    weight = check_weights(sample_weight, X.shape[0])
+    share = check_weights(box_weight, X.shape[0])
+    box = weight * share / share.max()
+    positive = signs > 0
+    half = 0.5 * nu * float(weight.sum())
+    if half > min(float(weight[positive].sum()), float(weight[~positive].sum())) * (1 + 1e-12):
+        raise InvalidInputError(
+            f"specified nu is infeasible: nu={nu:g} asks for {half:g} weighted support vectors a class, and the smaller class has fewer."
+        )
+    half = min(half, float(box[positive].sum()), float(box[~positive].sum()))
+    groups = (~positive).astype(np.int64)
+    return _build(X, signs, np.zeros_like(signs), box, kernel, groups, [half, -half], nu, classes)
+
+
+def nu_regression(
+    X: Any, y: Any, *, nu: float = 0.5, C: float = 1.0, kernel: Kernel | None = None, sample_weight: Any = None
+) -> Problem:
+    r"""ν-SVR: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, |y_i - f(x_i) - b| - ε) + Cνnε`, on the samples written twice.
+
+    The first half of β is α (errors above the tube), the second half −α*; their sum is the coefficient of a sample.
+    """
+    nu = _check_nu(nu)
+    X = check_matrix(X)
+    n = X.shape[0]
+    target = check_targets(y, n)
+    weight = check_weights(sample_weight, n)
+    half = 0.5 * C * nu * float(weight.sum())
+    twice = sp.vstack([X, X], format="csr") if sp.issparse(X) else np.vstack([X, X])
+    signs = np.repeat([1.0, -1.0], n)
+    groups = np.repeat(np.array([0, 1]), n)
+    return _build(twice, signs, np.tile(target, 2), C * np.tile(weight, 2), kernel, groups, [half, -half], nu)
+
+
+def _build(
+    X: Any,
+    signs: np.ndarray,
+    target: np.ndarray,
+    cost: np.ndarray,
+    kernel: Kernel | None,
+    groups: np.ndarray,
+    totals: list[float],
+    nu: float,
+    classes: np.ndarray | None = None,
+) -> Problem:
+    return Problem.of_checked(
+        X,
+        signs,
+        cost,
+        loss=Shortfall(target),
+        kernel=kernel,
+        regularization=nu,
+        total_weight=float(cost.sum()),
+        classes=classes,
+        groups=groups,
+        totals=np.array(totals, dtype=np.float64),
+    )
+
+
+def _check_nu(nu: float) -> float:
+    if not 0 < nu <= 1:
+        raise InvalidInputError(f"nu must be a number above 0 and at most 1; got {nu!r}.")
+    return float(nu)

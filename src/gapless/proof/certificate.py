@@ -1,0 +1,363 @@
+"""The proof: primal value, dual value and their gap, recomputed from scratch in float64 by code that no solver shares.
+
+Whatever a solver claims, a bound counts only after its point was made feasible here: β is clipped to its box and, with a free intercept,
+brought to Σβ = 0; the primal takes the exact best b. Where there is no bound, the value is infinite, never a guess.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import singledispatch
+
+import numpy as np
+
+from gapless.kernels import Validity
+from gapless.losses import DualBox
+from gapless.problems.problem import Problem
+from gapless.proof.feasible import best_multiple, feasible
+from gapless.proof.kkt_violation import kkt_violation
+from gapless.proof.short_proof import bounds, is_short
+
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a solver offers: dual variables, or primal weights, or both. ``expansion`` is w of a kernel problem where it is not β itself.
+
+    With ``offsets`` the primal side is a model to be judged as it stands, its own offsets included, and nothing is chosen for it.
+    """
+
+    beta: np.ndarray | None = None
+    w: np.ndarray | None = None
+    b: float | None = None
+    expansion: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class PrimalPoint:
+    """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ).
+
+    ``curvature`` is the modulus of P's strong convexity in w: 1 for ½‖w‖², 0 where the penalty has none.
+    """
+
+    value: float
+    w: np.ndarray | None
+    expansion: np.ndarray | None
+    offsets: np.ndarray
+    offset_intervals: tuple[tuple[float, float], ...]
+    own: bool
+    curvature: float = 1.0
+
+    @property
+    def b(self) -> float:
+        """The intercept: the offset, or the mean of the two offsets of a ν-form."""
+        return float(np.mean(self.offsets))
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """A dual feasible point with its value, and how far the offered one was from the box and from Σβ = 0."""
+
+    value: float
+    beta: np.ndarray
+    box_violation: float
+    sum_violation: float
+    kkt_violation: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Two bounds on the optimum: dual ≤ P* ≤ primal. ``inf`` (or ``-inf``) where there is no bound.
+
+    ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
+    each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell
+    what was repaired before the dual value was taken.
+
+    >>> Certificate(primal=2.0, dual=1.5, offset_intervals=((0.0, 0.0),)).relative_gap
+    0.25
+    """
+
+    primal: float
+    dual: float
+    offset_intervals: tuple[tuple[float, float], ...]
+    kkt_violation: float = math.nan
+    box_violation: float = 0.0
+    sum_violation: float = 0.0
+    n_support: int = 0
+    own_weights: bool = False
+    curvature: float = 1.0
+    parts: tuple[Certificate, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """P − D: how far, at most, the model is from the optimum. Rounding may make it negative at the level of 1e-16 P."""
+        return self.primal - self.dual if math.isfinite(self.dual) else math.inf
+
+    @property
+    def relative_gap(self) -> float:
+        """(P − D) / |P|, the quantity that ``tol`` bounds."""
+        if not math.isfinite(self.gap):
+            return math.inf
+        return self.gap / max(abs(self.primal), _TINY)
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """Every intercept that is optimal for the certified w (in a ν-form the means of its offsets' ends)."""
+        low, high = np.mean(self.offset_intervals, axis=0)
+        return float(low), float(high)
+
+    @property
+    def distance_bound(self) -> float:
+        """A bound on ‖w − w*‖: √gap where the primal point's w is the dual point's own (each side gives ½‖w − w*‖²), else √(2 gap).
+
+        It is infinite where P is not strongly convex (``curvature`` 0): a small gap then says nothing of w.
+        """
+        if self.curvature == 0:
+            return math.inf
+        return math.sqrt(max(0.0, self.gap if self.own_weights else 2.0 * self.gap))
+
+    def __str__(self) -> str:
+        return f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.2e}"
+
+
+def certify(problem: Problem, point: Point) -> Certificate:
+    """Recompute both bounds for a point (or a :class:`~gapless.result.Result`) of a problem.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], C=1.0)
+    >>> print(gl.certify(problem, gl.solve(problem)))
+    primal 0.5, dual 0.5, relative gap 0.00e+00
+    """
+    primal, dual = evaluate(problem, point)
+    return combine(primal, dual)
+
+
+def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
+    """The certificate of a primal and a dual point, from one iterate or from two."""
+    return Certificate(
+        primal=primal.value,
+        dual=dual.value,
+        offset_intervals=primal.offset_intervals,
+        kkt_violation=dual.kkt_violation,
+        box_violation=dual.box_violation,
+        sum_violation=dual.sum_violation,
+        n_support=int(np.count_nonzero(dual.beta if dual.beta.ndim == 1 else dual.beta.any(axis=1))),
+        own_weights=primal.own,
+        curvature=primal.curvature,
+    )
+
+
+@singledispatch
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
+    """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
+
+    A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
+    """
+    beta = point.beta
+    if beta is None:
+        beta = _beta_of_weights(problem, point)
+    if not _is_finite(beta):
+        beta = np.zeros(problem.n_samples)
+    if point.expansion is None and point.offsets is None and is_short(problem):
+        short = evaluate_short(problem, beta)
+        if short is not None:
+            return short
+    moved = np.count_nonzero(beta)
+    beta, box_violation, sum_violation = feasible(problem, beta) if moved or problem.is_nu else (beta, 0.0, 0.0)
+    w, error = problem.weights(beta) if problem.is_linear else None, None
+    if not moved and not problem.is_nu:
+        f = np.zeros(problem.n_samples)
+    elif w is not None:
+        f = problem.expand_weights(w)
+    else:
+        f, error = problem.expand_bounded(beta)
+    total = float(beta.sum()) if problem.shift else 0.0
+    shift_b = problem.shift * total
+    square = float(w @ w if w is not None else beta @ f) + shift_b * total
+    if not (math.isfinite(square) and _is_finite(f)):
+        return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
+    scale, value = _best_scale(problem, beta, square)
+    if scale != 1.0:
+        beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
+        f, square, shift_b = scale * f, scale * scale * square, scale * shift_b
+    if error is not None and error.any():
+        _decide(problem, beta, f, scale * error, shift_b)
+    dual = DualPoint(value, beta, box_violation, sum_violation, kkt_violation(problem, beta, f + shift_b))
+    if isinstance(point, Point) and point.offsets is not None:
+        return _as_it_stands(problem, point, point.offsets), dual
+
+    candidates = [_primal(problem, f, shift_b, square, None if w is None else scale * w, beta, own=True)]
+    if problem.is_linear and point.w is not None:
+        b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
+        norm = float(point.w @ point.w) + (b**2 / problem.shift if problem.intercept == "regularized" else 0.0)
+        candidates.append(_primal(problem, problem.expand_weights(point.w), b, norm, point.w, None, own=False))
+    if point.expansion is not None and not np.array_equal(point.expansion, beta):
+        e, g = point.expansion, problem.expand(point.expansion)
+        b = problem.shift * float(e.sum())
+        w = problem.weights(e) if problem.is_linear else None
+        candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
+    return min(candidates, key=lambda candidate: candidate.value), dual
+
+
+def evaluate_short(problem: Problem, beta: np.ndarray) -> tuple[PrimalPoint, DualPoint] | None:
+    """What β proves for a problem that :func:`is_short`; None where something is not finite."""
+    found = bounds(problem, beta)
+    if found is None:
+        return None
+    beta, box_violation, sum_violation, value, kkt, primal, low, high = found
+    dual = DualPoint(value, beta, box_violation, sum_violation, kkt)
+    offsets = np.array([0.5 * (low + high)])
+    return PrimalPoint(primal, None, beta, offsets, ((low, high),), own=True), dual
+
+
+def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray, b: float) -> None:
+    """Make f exact wherever its error leaves open whether the sample's loss is zero; writes f.
+
+    A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
+    """
+    while True:
+        offsets = middles(best_offsets(problem, f)) if problem.intercept == "free" else np.array([b])
+        values = f + offsets[problem.groups]
+        losses = [problem.loss.value(problem.y, values + side * error) for side in (-1.0, 1.0)]
+        open_ = np.flatnonzero((error > 0) & ((losses[0] > 0) | (losses[1] > 0)))
+        if not len(open_):
+            return
+        f[open_] = problem.expand(beta, problem.X[open_])
+        error[open_] = 0.0
+
+
+def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> PrimalPoint:
+    """P of a model's own w and offsets; a hard margin that it misses costs infinitely much."""
+    if point.w is not None:
+        f, square = problem.expand_weights(point.w), float(point.w @ point.w)
+        if problem.intercept == "regularized":
+            square += float(offsets[0]) ** 2 / problem.shift
+    else:
+        beta = np.zeros(problem.n_samples) if point.beta is None else point.beta
+        f = problem.expand(beta)
+        square = float(beta @ f) + problem.shift * float(beta.sum()) ** 2
+    with np.errstate(invalid="ignore"):
+        loss = problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])
+    value = 0.5 * square + float(np.where(np.isnan(loss), 0.0, loss).sum()) + float(problem.totals @ offsets)
+    intervals = tuple((float(offset), float(offset)) for offset in offsets)
+    return PrimalPoint(value, point.w, None if problem.is_linear else point.beta, offsets, intervals, own=False)
+
+
+def ray_norm(problem: Problem, ray: np.ndarray) -> float:
+    """How far apart the hulls that ``ray`` weighs are, relative to the data's radius: ‖Σ βᵢφ(xᵢ)‖ / Σ |βᵢ| √k(xᵢ,xᵢ).
+
+    Zero (to rounding) proves that no hard margin exists: D(tβ) grows without bound in t.
+    """
+    ray, _, _ = feasible(problem, ray)
+    square = float(ray @ problem.expand(ray)) + problem.shift * float(ray.sum()) ** 2
+    reach = float(np.abs(ray) @ np.sqrt(problem.diagonal))
+    return math.sqrt(max(0.0, square)) / reach if reach > 0 else 0.0
+
+
+def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
+    """β = −c ℓ′(y, f): the dual point that a primal one suggests."""
+    if point.w is None or not problem.is_linear or problem.is_hard:
+        return np.zeros(problem.n_samples)
+    f = problem.expand_weights(point.w) + (0.0 if point.b is None else point.b)
+    return -problem.cost * problem.loss.derivative(problem.y, f)
+
+
+def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[float, float]:
+    """(s, D(sβ)) for the best s that stays in the box; the entropy's dual, and the ν-forms', whose totals are fixed, are taken as they are."""
+    if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
+        return 1.0, -math.inf  # weak duality needs a positive semi-definite K
+    if not isinstance(problem.dual, DualBox) or problem.is_nu:
+        return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
+    return best_multiple(problem.dual, beta, square)
+
+
+def _primal(
+    problem: Problem,
+    f: np.ndarray,
+    b: float,
+    square: float,
+    w: np.ndarray | None,
+    expansion: np.ndarray | None,
+    own: bool,
+) -> PrimalPoint:
+    """P at the decision values f + b, where ``square`` is twice the regulariser; with a free intercept b is chosen here, exactly."""
+    expansion = None if problem.is_linear else expansion
+    if not (math.isfinite(square) and math.isfinite(b) and _is_finite(f)):
+        return _at(math.inf, w, expansion, b, (b, b), own)
+    if problem.is_hard:
+        return _hard_primal(problem, f, b, square, w, expansion, own)
+    intervals: tuple[tuple[float, float], ...] = ((b, b),)
+    if problem.intercept == "free":
+        intervals = best_offsets(problem, f)
+    offsets = middles(intervals)
+    each = offsets[0] if len(offsets) == 1 else offsets[problem.groups]
+    value = 0.5 * square + problem.loss.total(problem.y, f + each, problem.cost) + float(problem.totals @ offsets)
+    return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
+
+
+def _is_finite(values: np.ndarray) -> bool:
+    """Whether all values are finite: their squares' sum tells at once, but where it overflows."""
+    return math.isfinite(values @ values) or bool(np.isfinite(values).all())
+
+
+def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """The interval of best offsets of each group, for decision values f without one."""
+    return tuple(
+        problem.loss.best_intercept(problem.y, f, _costs(problem, g), float(total))
+        for g, total in enumerate(problem.totals)
+    )
+
+
+def _costs(problem: Problem, g: int) -> np.ndarray:
+    """The costs of the samples that share the offset g, zero elsewhere."""
+    return problem.cost if len(problem.totals) == 1 else np.where(problem.groups == g, problem.cost, 0.0)
+
+
+def middles(intervals: tuple[tuple[float, float], ...]) -> np.ndarray:
+    """The offset in the middle of each interval."""
+    return np.array([0.5 * (low + high) for low, high in intervals])
+
+
+def _hard_primal(
+    problem: Problem,
+    f: np.ndarray,
+    b: float,
+    square: float,
+    w: np.ndarray | None,
+    expansion: np.ndarray | None,
+    own: bool,
+) -> PrimalPoint:
+    """½‖w‖² where all constraints hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is, to rounding."""
+    used = problem.cost > 0
+    y, f = problem.y[used], f[used]
+    nowhere = _at(math.inf, w, expansion, b, (b, b), own)
+    if problem.loss.task == "regression":
+        epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
+        low, high = float((y - f).max()) - epsilon, float((y - f).min()) + epsilon
+        slack = 1e-12 * max(1.0, float(np.abs(y).max()))
+        if problem.intercept == "free":
+            interval = (min(low, high), max(low, high))
+            fits = low <= high + slack
+            return _at(0.5 * square, w, expansion, 0.5 * (low + high), interval, own) if fits else nowhere
+        fits = low - slack <= b <= high + slack
+        return _at(0.5 * square, w, expansion, b, (b, b), own) if fits else nowhere
+    if problem.intercept == "free":
+        top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
+        margin, b = 0.5 * (top - bottom), -0.5 * (top + bottom)
+    else:
+        margin = float((y * (f + b)).min())
+    if not margin > 0:
+        return nowhere
+    w = None if w is None else w / margin
+    expansion = None if expansion is None else expansion / margin
+    return _at(0.5 * square / margin**2, w, expansion, b / margin, (b / margin, b / margin), own=False)
+
+
+def _at(
+    value: float, w: np.ndarray | None, expansion: np.ndarray | None, b: float, interval: tuple[float, float], own: bool
+) -> PrimalPoint:
+    return PrimalPoint(value, w, expansion, np.array([b]), (interval,), own)

@@ -1,0 +1,82 @@
+"""The KKT conditions of a solution, sample by sample and as five residuals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
+from gapless.proof.kkt_violation import at_bounds
+
+
+@dataclass(frozen=True)
+class KKT:
+    r"""The optimality conditions at (w, b, β).
+
+    Per sample: ``alpha`` = |β|, ``margin`` (y f, or ε − |y − f| in a regression), ``slack`` ξ, ``complementarity``
+    :math:`c\,ℓ(y, f) + c\,ℓ^*(y, -β/c) + β f ≥ 0` (for the hinge :math:`α(yf - 1 + ξ) + (C - α)ξ`)
+    and ``role``: ``"none"`` (α = 0, outside the margin), ``"free"`` (0 < α < C, on it), ``"bound"`` (α = C, inside it or wrong).
+
+    Residuals: ``stationarity`` ‖w − Σβᵢφ(xᵢ)‖, ``primal_inequality`` (constraint violations left by the slacks), ``equality`` |Σβ| where b is free,
+    ``dual_feasibility`` (distance of β from its box), ``complementary_slackness`` (the largest complementarity).
+    The complementarities add up, with ½ stationarity², to the duality gap.
+    """
+
+    alpha: np.ndarray
+    margin: np.ndarray
+    slack: np.ndarray
+    complementarity: np.ndarray
+    role: np.ndarray
+    stationarity: float
+    primal_inequality: float
+    equality: float
+    dual_feasibility: float
+    complementary_slackness: float
+
+    def __str__(self) -> str:
+        names = ("stationarity", "primal_inequality", "equality", "dual_feasibility", "complementary_slackness")
+        lines = [f"{name:<24}{getattr(self, name):.2e}" for name in names]
+        counts = ", ".join(f"{int((self.role == role).sum())} {role}" for role in ("none", "free", "bound"))
+        return "\n".join([*lines, f"{'roles':<24}{counts}"])
+
+
+def kkt(problem: Problem, point: Point) -> KKT:
+    """The KKT report of a point that has β, and w or an expansion."""
+    beta = np.zeros(problem.n_samples) if point.beta is None else point.beta
+    y, cost, dual = problem.y, problem.cost, problem.dual
+    offsets = getattr(point, "offsets", None)
+    b = (0.0 if point.b is None else point.b) if offsets is None else offsets[problem.groups]
+    if problem.is_linear:
+        w = problem.weights(beta) if point.w is None else point.w
+        f = problem.expand_weights(w) + b
+        square = float(((w - problem.weights(beta)) ** 2).sum())
+    else:
+        expansion = beta if point.expansion is None else point.expansion
+        f = problem.expand(expansion) + b
+        change = expansion - beta
+        square = float(change @ problem.expand(change)) if change.any() else 0.0
+    if problem.intercept == "regularized":
+        square += float(np.max((b - problem.shift * float(beta.sum())) ** 2)) / problem.shift
+    margin, slack = problem.loss.margin(y, f), problem.loss.slack(y, f)
+    paid = np.zeros_like(f) if problem.is_hard else cost * problem.loss.value(y, f)
+    complementarity = np.where(cost > 0, paid - problem.loss.dual_value(y, cost, beta) + beta * f, 0.0)
+    at_lower, at_upper = at_bounds(problem, beta)
+    at_bound = (beta != 0) & np.where(beta > 0, at_upper, at_lower)
+    role = np.where(beta == 0, "none", np.where(at_bound, "bound", "free"))
+    sums = np.bincount(problem.groups, weights=beta, minlength=len(problem.totals))
+    outside = np.maximum(np.maximum(dual.lower - beta, beta - dual.upper), 0.0)
+    return KKT(
+        alpha=np.abs(beta),
+        margin=margin,
+        slack=slack,
+        complementarity=complementarity,
+        role=role,
+        stationarity=math.sqrt(max(0.0, square)),
+        primal_inequality=float(slack[cost > 0].max()) if problem.is_hard else 0.0,
+        equality=float(np.abs(sums - problem.totals).max()) if problem.intercept == "free" else 0.0,
+        dual_feasibility=float(outside.max()),
+        complementary_slackness=float(complementarity.max()),
+    )

@@ -1,0 +1,135 @@
+"""The exact end of a problem whose optimum is almost known: guess which βᵢ lie strictly between their bounds, solve for these, correct the guess.
+
+    min over w of  ½ Σ ρⱼ wⱼ² − gᵀw + Σᵢ φᵢ(⟨aᵢ, w⟩),   φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β|
+
+At the optimum β = prox(β + γ (p − f)) for any γ > 0. The piece of the prox that a sample falls into says whether βᵢ is at a bound, or zero, or
+whether ⟨aᵢ, w⟩ is at a kink p ∓ ε; the latter samples, about as many as columns, give a linear system for their βᵢ and w. Where the next guess is the
+same, the optimum is found, to rounding: a primal–dual active-set method (Hintermüller, Ito & Kunisch 2002).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numba import njit
+
+from gapless.losses import DualBox
+from gapless.solvers.newton.two_threads import times, transposed_times
+
+_ROUNDS = 12
+
+
+class Pinned(NamedTuple):
+    """w, f = Aw, β and Σ φ(f) − β(p − f) + ε|β|, which is P − D."""
+
+    w: np.ndarray
+    f: np.ndarray
+    beta: np.ndarray
+    gap: float
+
+
+def pin(
+    A: np.ndarray,
+    rho: np.ndarray,
+    g: np.ndarray,
+    dual: DualBox,
+    f: np.ndarray,
+    beta: np.ndarray,
+    w: np.ndarray,
+    length: float,
+) -> Pinned | None:
+    """The best point that the method passes through from (w, f, β), None where it finds no system to solve.
+
+    ``length`` is the size of residuals p − f, which makes them comparable with shares of the box.
+    """
+    gamma = np.maximum(dual.upper, -dual.lower) / length
+    piece, before = np.empty(len(f), dtype=np.int8), None
+    best: Pinned | None = None
+    for _ in range(_ROUNDS):
+        _pieces(dual, f, beta, gamma, piece)
+        if before is not None and np.array_equal(piece, before):
+            break
+        before = piece.copy()
+        between = np.flatnonzero(np.abs(piece) == 1)
+        if len(between) > 2 * A.shape[1] + 20 or not (len(between) or rho.all()):
+            break
+        fixed = np.where(piece == 2, dual.upper, np.where(piece == -2, dual.lower, 0.0))
+        kinks = dual.p[between] - piece[between] * dual.epsilon[between]
+        w, found = _solve(A[between], rho, g + transposed_times(A, fixed), kinks, w)
+        if not (np.isfinite(w).all() and np.isfinite(found).all()):
+            break
+        beta = fixed
+        beta[between] = found
+        f = times(A, w)
+        inside = np.clip(beta, dual.lower, dual.upper)
+        gap = float(fenchel_gap(dual, f, inside)) + _mismatch(A, rho, w, inside, beta)
+        if best is None or gap < best.gap:
+            best = Pinned(w, f, inside, gap)
+    return best
+
+
+def _solve(
+    A: np.ndarray, rho: np.ndarray, q: np.ndarray, kinks: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """w and β with ρ∘w = q + Aᵀβ and Aw = kinks; where β is not unique, the shortest."""
+    if not len(A):
+        return q / rho, np.empty(0)
+    bounded = rho > 0
+    B = A[:, bounded] / np.sqrt(rho[bounded])
+    k, free = len(A), int(np.count_nonzero(~bounded))
+    system = np.zeros((k + free, k + free))
+    system[:k, :k] = B @ B.T
+    system[:k, k:] = A[:, ~bounded]
+    system[k:, :k] = A[:, ~bounded].T
+    rhs = np.concatenate([kinks - A[:, bounded] @ (q[bounded] / rho[bounded]), -q[~bounded]])
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(system), np.finfo(float).tiny))
+    unit[k:] = 1.0 / np.maximum(1e-300, np.abs(system[k:, :k] * unit[:k]).max(axis=1, initial=1e-300))
+    x = unit * scipy.linalg.lstsq(system * unit * unit[:, None], unit * rhs, cond=1e-13, check_finite=False)[0]
+    w = w.copy()
+    w[~bounded] = x[k:]
+    w[bounded] = (q[bounded] + A[:, bounded].T @ x[:k]) / rho[bounded]
+    return w, x[:k]
+
+
+def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:
+    """What P − D gains where clipping β took w away from it."""
+    moved = np.flatnonzero(inside != beta)
+    if not len(moved):
+        return 0.0
+    change = A[moved].T @ (inside - beta)[moved]
+    bounded = rho > 0
+    return 0.5 * float((change[bounded] ** 2 / rho[bounded]).sum()) + float(
+        np.abs(change[~bounded] * w[~bounded]).sum()
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pieces(dual, f, beta, gamma, piece):
+    """2: at upper; 1: at the kink p − ε; 0: β = 0; −1: at the kink p + ε; −2: at lower. Writes piece."""
+    for i in range(len(f)):
+        v = beta[i] + gamma[i] * (dual.p[i] - f[i])
+        edge = gamma[i] * dual.epsilon[i]
+        if v > edge and dual.upper[i] > 0.0:
+            piece[i] = 2 if v >= dual.upper[i] + edge else 1
+        elif v < -edge and dual.lower[i] < 0.0:
+            piece[i] = -2 if v <= dual.lower[i] - edge else -1
+        else:
+            piece[i] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fenchel_gap(dual, f, beta):
+    """Σ φᵢ(fᵢ) − βᵢ(pᵢ − fᵢ) + εᵢ|βᵢ|: P − D where w is β's own."""
+    total = 0.0
+    for i in range(len(f)):
+        e = dual.p[i] - f[i]
+        short = e - dual.epsilon[i]
+        if short > 0.0:
+            total += (dual.upper[i] - beta[i]) * e - (dual.upper[i] - abs(beta[i])) * dual.epsilon[i]
+        elif e + dual.epsilon[i] < 0.0:
+            total += (dual.lower[i] - beta[i]) * e + (dual.lower[i] + abs(beta[i])) * dual.epsilon[i]
+        else:
+            total += abs(beta[i]) * dual.epsilon[i] - beta[i] * e
+    return total

@@ -1,0 +1,1 @@
+"""Second-order methods on the primal."""

@@ -1,0 +1,1 @@
+"""The algorithms of the textbooks, each readable line by line beside a lecture."""

@@ -1,0 +1,216 @@
+"""The problem handed to an off-the-shelf QP solver (Clarabel through qpsolvers), in its dual or in its primal form; for small n.
+
+Dual: min ½βᵀ(K + diag d)β − pᵀβ + εᵀ|β| over the box, with Σβ = 0 for a free intercept. Where ε > 0, β = β⁺ − β⁻.
+
+Primal: any loss whose dual is a box is the least cost of explaining the residual, p − f(x) = a⁺ − a⁻ + u + e: a⁺ at the price upper, a⁻ at
+the price −lower, u at u²/2d, and |e| ≤ ε for nothing. A price of infinity removes its variable; d = 0 removes u. The multipliers of these n
+equations are β. Kernels enter through w = Σ γᵢφ(xᵢ).
+
+Both are stated in units of β in which neither the costs nor K are extreme, since the library's tolerances are absolute in part.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.background import in_background, in_child
+from gapless.data import require_memory
+from gapless.errors import MissingDependencyError
+from gapless.losses import DualBox
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
+from gapless.solvers.base import Solver, State, check_choice, full_gram, start_beta
+
+FORMS = ("dual", "primal")
+# As tight as Clarabel reaches on most problems: beyond what it can reach, its last iterates get worse again.
+_TOLERANCE = 1e-10
+# Entries of the program's matrices from which its set-up holds the interpreter for more than about 0.1 s.
+_LARGE = 500_000
+
+
+@dataclass
+class QPState(State):
+    """The solution once there is one."""
+
+    solution: Point = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class QP(Solver):
+    """An off-the-shelf interior-point QP solver on the ``"dual"`` or the ``"primal"`` form (extra ``qp``).
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
+    >>> gl.solve(problem, QP(form="primal")).w.round(5)
+    array([2.])
+    """
+
+    form: str = "dual"
+    backend: str = "clarabel"
+    name: ClassVar[str] = "qp"
+    unit: ClassVar[str] = "calls"
+    max_iter: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_choice("form", self.form, FORMS)
+
+    def unsupported(self, problem: Problem) -> str | None:
+        if isinstance(problem.dual, DualBox):
+            return None
+        return f"qp needs a quadratic objective, which the {problem.loss.name} loss is not; use solver='smo' or 'sdca'."
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> QPState:
+        return QPState(rng, solution=Point(beta=start_beta(problem, start)))
+
+    def step(self, problem: Problem, state: QPState) -> None:
+        state.solution = (_solve_dual if self.form == "dual" else _solve_primal)(problem, self.backend)
+        state.iterations += 1
+        state.work += float(problem.n_samples) ** 2
+        state.done = True
+
+    def point(self, problem: Problem, state: QPState) -> Point:
+        return state.solution
+
+
+def _call(backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> tuple[Any, Any]:
+    """The library's (x, multipliers of A x = b), x None where it found nothing.
+
+    Ctrl-C is heard meanwhile: a small program runs on a thread; in a large one the library holds the interpreter for long, and a process of
+    its own, which takes about a second to start, can be ended.
+    """
+    try:
+        import qpsolvers
+    except ImportError as error:
+        raise MissingDependencyError("solver='qp' needs qpsolvers and clarabel; install gapless[qp].") from error
+    names = ("tol_gap_abs", "tol_gap_rel", "tol_feas") if backend == "clarabel" else ()
+    options: dict[str, Any] = {"solver": backend, **dict.fromkeys(names, _TOLERANCE)}
+    P, A = sp.csc_matrix(P), None if A is None else sp.csc_matrix(A)
+    task = (P, q, None, None, A, b, lb, ub)
+    if P.nnz + (0 if A is None else A.nnz) > _LARGE:
+        code = (
+            "import warnings; warnings.simplefilter('ignore')\nimport qpsolvers\n"
+            "found = qpsolvers.solve_problem(qpsolvers.Problem(*task[0]), **task[1])\nanswer = (found.x, found.y)"
+        )
+        return in_child(code, (task, options))
+    with warnings.catch_warnings():
+        # An early stop is the certificate's to judge, in figures.
+        warnings.filterwarnings("ignore", message="Clarabel.rs terminated with status", category=UserWarning)
+        found = in_background(lambda: qpsolvers.solve_problem(qpsolvers.Problem(*task), **options))
+    return found.x, found.y
+
+
+def _unit(problem: Problem) -> float:
+    """The size of β: the largest cost or, where that is larger than needed, what makes K about one."""
+    finite = problem.cost[np.isfinite(problem.cost)]
+    curvature = float(problem.diagonal.mean())
+    sizes = [*finite[finite > 0].max(initial=0.0, keepdims=True), 1.0 / curvature if curvature > 0 else 0.0]
+    return min((size for size in sizes if 0 < size < np.inf), default=1.0)
+
+
+def _scaled(problem: Problem, unit: float) -> DualBox:
+    """The separable part of D/unit in β/unit."""
+    dual = problem.dual
+    assert isinstance(dual, DualBox)
+    epsilon = dual.epsilon
+    if problem.is_hard:  # a tube narrower by the library's error: what holds it to that error, holds the problem's own
+        epsilon = np.maximum(0.0, epsilon - 20 * _TOLERANCE * max(1.0, float(np.abs(dual.p).max())))
+    return DualBox(dual.p, epsilon, unit * dual.d, dual.lower / unit, dual.upper / unit)
+
+
+def _require_gram(n: int, copies: int) -> None:
+    """K, its sparse copies and its factors, in the size of K itself."""
+    require_memory(copies * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
+
+
+def _solve_dual(problem: Problem, backend: str) -> Point:
+    n = problem.n_samples
+    unit = _unit(problem)
+    dual = _scaled(problem, unit)
+    split = bool(dual.epsilon.any())
+    _require_gram(n, 20 if split else 5)
+    K = unit * full_gram(problem, "qp")
+    K[np.diag_indices(n)] += dual.d
+    ones = (problem.groups == np.arange(len(problem.totals))[:, None]).astype(float)
+    if split:
+        P = np.block([[K, -K], [-K, K]])
+        q = np.concatenate([dual.epsilon - dual.p, dual.epsilon + dual.p])
+        lower, upper = np.zeros(2 * n), np.concatenate([dual.upper, -dual.lower])
+        A = np.hstack([ones, -ones])
+    else:
+        P, q, lower, upper, A = K, -dual.p, dual.lower, dual.upper, ones
+    free = problem.intercept == "free"
+    x, _ = _call(backend, P, q, A if free else None, problem.totals / unit if free else None, lower, upper)
+    if x is None:
+        return Point(beta=np.zeros(n))
+    beta = unit * (x[:n] - x[n:] if split else x)
+    snapped = _snap(problem, beta)
+    if problem.is_linear:
+        return Point(beta=snapped, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
+    return Point(beta=snapped, expansion=beta)
+
+
+def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
+    """An interior point stays a hair inside its bounds; what is that near a bound, or zero, belongs on it."""
+    near = 1e-8 * np.minimum(problem.cost, np.abs(beta).max())
+    beta = np.where(np.abs(beta) <= near, 0.0, beta)
+    for bound in (problem.dual.lower, problem.dual.upper):
+        beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+    free = (beta != 0) & (beta > problem.dual.lower) & (beta < problem.dual.upper)
+    for g, total in enumerate(problem.totals if problem.intercept == "free" else []):
+        of_group = problem.groups == g
+        movable = free & of_group
+        if movable.any():  # they take what the others moved by
+            beta[movable] -= (beta[of_group].sum() - total) / np.count_nonzero(movable)
+    return beta
+
+
+def _solve_primal(problem: Problem, backend: str) -> Point:
+    """Variables (w or γ, b, a⁺, a⁻, u, e), equations ⟨w, xᵢ⟩ + b + a⁺ − a⁻ + u + e = p."""
+    n = problem.n_samples
+    unit = _unit(problem)
+    dual = _scaled(problem, unit)
+    if problem.is_linear:  # in w/√unit
+        features, square = np.sqrt(unit) * sp.csc_matrix(problem.X.astype(np.float64)), sp.identity(problem.n_features)
+    else:
+        _require_gram(n, 5)
+        K = unit * (full_gram(problem, "qp") - problem.shift)
+        features, square = sp.csc_matrix(K), sp.csc_matrix(K)
+    # (columns of the equations, quadratic price, linear price, lower bound, upper bound) of each kind of variable.
+    infinite = np.inf
+    identity = sp.identity(n, format="csc")
+    b_square = {"free": 0.0, "regularized": 1.0 / (unit * problem.shift) if problem.shift else 0.0, "none": 0.0}[
+        problem.intercept
+    ]
+    m = features.shape[1]
+    kinds = [(features, square, np.zeros(m), np.full(m, -infinite), np.full(m, infinite))]
+    if problem.intercept != "none":
+        members = (problem.groups[:, None] == np.arange(len(problem.totals))).astype(float)
+        every = np.full(members.shape[1], infinite)
+        kinds.append((members, b_square * np.eye(members.shape[1]), problem.totals / unit, -every, every))
+    zero = sp.csc_matrix((n, n))
+    absent = problem.cost <= 0  # its residual costs nothing
+    for sign, price in ((1.0, dual.upper), (-1.0, -dual.lower)):
+        dear = np.isinf(price)
+        ceiling = np.where(dear, 0.0, infinite)
+        kinds.append((sign * identity, zero, np.where(dear, 0.0, price), np.zeros(n), ceiling))
+    bends = (dual.d > 0) & ~absent
+    reach = np.where(bends, infinite, 0.0)
+    kinds.append((identity, sp.diags(np.divide(1.0, dual.d, out=np.zeros(n), where=bends)), np.zeros(n), -reach, reach))
+    if dual.epsilon.any():
+        kinds.append((identity, zero, np.zeros(n), -dual.epsilon, dual.epsilon))
+    A = sp.hstack([kind[0] for kind in kinds], format="csc")
+    P = sp.block_diag([kind[1] for kind in kinds], format="csc")
+    q, lower, upper = (np.concatenate([kind[k] for kind in kinds]) for k in (2, 3, 4))
+    x, multipliers = _call(backend, P, q, A, dual.p.copy(), lower, upper)
+    if x is None:
+        return Point(beta=np.zeros(n))
+    b = float(x[m]) if problem.intercept != "none" else 0.0
+    beta = _snap(problem, -unit * np.asarray(multipliers))
+    if problem.is_linear:
+        return Point(beta=beta, w=np.sqrt(unit) * x[:m], b=b)
+    return Point(beta=beta, b=b, expansion=unit * x[:m] if problem.intercept != "regularized" else None)

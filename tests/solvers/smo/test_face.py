@@ -1,0 +1,110 @@
+"""The second-order finish: it ends where pairs end, never lowers the dual, and is what large problems end with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gapless as gl
+from gapless.losses import EpsilonInsensitive, Hinge, SquaredHinge
+from gapless.solvers import face, smo
+from gapless.solvers.smo.blocks import solve_active, survey
+
+_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "epsilon_insensitive": EpsilonInsensitive(0.1)}
+
+
+def _problem(loss: str, n: int = 250, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    K = gl.kernels.RBF(gamma=0.5)(X)
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=n)
+    y = y if loss == "epsilon_insensitive" else np.where(y > 0, 1.0, -1.0)
+    return _LOSSES[loss].dual_box(y, rng.uniform(0.5, 2.0, size=n)), K
+
+
+def _value(dual, K, beta):
+    return dual.p @ beta - dual.epsilon @ np.abs(beta) - 0.5 * dual.d @ beta**2 - 0.5 * beta @ K @ beta
+
+
+def _worst(dual, K, beta, coupled):
+    m = len(beta)
+    return survey(
+        dual, K.diagonal().copy(), beta, K @ beta, np.zeros(m, dtype=np.int64), 1, coupled, np.empty(m), np.empty(m)
+    )[1]
+
+
+def _by_pairs(dual, K, coupled, target):
+    m = len(dual.p)
+    beta, f = np.zeros(m), np.zeros(m)
+    groups = np.zeros(m, dtype=np.int64)
+    solve_active(dual, K.diagonal().copy(), K, groups, 1, coupled, True, 512, target, 0.2, 10**6, beta, f)
+    return beta, f
+
+
+@pytest.mark.parametrize("coupled", [True, False])
+@pytest.mark.parametrize("loss", _LOSSES)
+def test_it_ends_at_the_optimum_of_pairs(loss, coupled):
+    dual, K = _problem(loss)
+    beta, f = _by_pairs(dual, K, coupled, 1e-4)
+    best = _value(dual, K, _by_pairs(dual, K, coupled, 1e-10)[0])
+    assert face.solve_face(dual, K.diagonal().copy(), K, coupled, 1e-8, beta, f) > 0
+    assert _worst(dual, K, beta, coupled) <= 1e-8
+    assert _value(dual, K, beta) == pytest.approx(best, rel=1e-10)
+    assert np.all((dual.lower <= beta) & (beta <= dual.upper))
+    np.testing.assert_allclose(f, K @ beta, atol=1e-9)
+    if coupled:
+        assert abs(beta.sum()) < 1e-9
+
+
+@pytest.mark.parametrize("rough", [0.5, 0.1, 0.02])
+@pytest.mark.parametrize("loss", _LOSSES)
+def test_it_never_lowers_the_dual_even_where_the_face_is_not_known(loss, rough):
+    for seed in range(5):
+        dual, K = _problem(loss, n=120, seed=seed)
+        beta, f = _by_pairs(dual, K, True, rough)
+        before = _value(dual, K, beta)
+        face.solve_face(dual, K.diagonal().copy(), K, True, 1e-6, beta, f)
+        assert _value(dual, K, beta) >= before - 1e-10 * abs(before)
+        assert np.all((dual.lower <= beta) & (beta <= dual.upper)) and abs(beta.sum()) < 1e-9
+
+
+def test_variables_that_join_are_appended_to_the_factor():
+    K = _problem("hinge")[1]
+    joined = face._Face(K, np.full(len(K), 1e-3))
+    wanted = np.arange(len(K)) % 7 != 0
+    assert joined.become(wanted)
+    wanted[:21] = True
+    assert joined.become(wanted) and len(joined.rows) > np.count_nonzero(np.arange(len(K)) % 7 != 0)
+    M = K[np.ix_(joined.rows, joined.rows)] + 1e-3 * np.eye(len(joined.rows))
+    L = np.tril(joined._L)
+    np.testing.assert_allclose(L @ L.T, M, atol=1e-12)
+
+
+def _large():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=len(X)) > 0, 1.0, -1.0)
+    return gl.Problem(X, y, kernel=gl.kernels.RBF(gamma=0.3), C=20.0)
+
+
+def test_a_large_problem_ends_with_it_and_agrees_with_pairs_alone(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(solve(*arguments))
+        return calls[-1]
+
+    solve = smo.solve_face
+    monkeypatch.setattr(smo, "solve_face", counted)
+    ours = gl.solve(_large(), "smo", tol=1e-8)
+    assert ours.status.proven and any(moves > 0 for moves in calls)
+    monkeypatch.setattr(smo, "pays", lambda *arguments: False)
+    calls.clear()
+    pairs = gl.solve(_large(), "smo", tol=1e-8)
+    assert not calls
+    assert abs(ours.certificate.primal - pairs.certificate.primal) <= ours.certificate.gap + pairs.certificate.gap
+
+
+def test_the_textbook_pairs_stay_pairs(monkeypatch):
+    monkeypatch.setattr(smo, "solve_face", lambda *arguments: pytest.fail("Newton's method in plain SMO"))
+    assert gl.solve(_large(), smo.SMO(pairs="maximal_violation"), tol=1e-4).status.proven
