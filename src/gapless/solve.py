@@ -17,12 +17,11 @@ from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
 from gapless.kernels.threads import one_blas_thread
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate, evaluate_short
+from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.separability import find_ray
-from gapless.proof.short_proof import is_short
 from gapless.result import Result, Status
 from gapless.solvers import Solver, as_solver
-from gapless.solvers.base import QUANTUM
+from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, State, StateEngine, Targets
 from gapless.trace import Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
@@ -33,6 +32,8 @@ _CHECK_SHARE = 0.1
 _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
 _JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
+
+_STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
 # Entries of a certificate that an interruption still waits for: some tenths of a second.
 _MOMENT = 1e8
@@ -108,10 +109,6 @@ def solve(
     limit = float(chosen.max_iter if max_iter is None else max_iter)
     run = None
     try:
-        if point is None and max_time is None and check_every is None and not _is_watched(callback):
-            result = _at_once(problem, chosen, tol, math.inf if kkt_tol is None else kkt_tol, limit)
-            if result is not None:
-                return result
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
@@ -122,36 +119,6 @@ def solve(
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
         run.catch_up()
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
-
-
-def _is_watched(callback: Callback | None) -> bool:
-    """Whether a callback wants to be told of each check, or to stop at once. It may say that it does not (``eager``, ``halted``)."""
-    return callback is not None and (getattr(callback, "eager", True) or getattr(callback, "halted", bool)())
-
-
-def _at_once(problem: Problem, solver: Solver, tol: float, kkt_tol: float, limit: float) -> Result | None:
-    """A short problem that its solver solves without the loop, and nobody looks on; None where that is not so, or proves too little."""
-    if not is_short(problem):
-        return None
-    began = time.perf_counter()
-    found = solver.at_once(problem, tol, kkt_tol, limit)
-    if found is None:
-        return None
-    beta, iterations = found
-    zero, best = evaluate_short(problem, np.zeros(len(beta))), evaluate_short(problem, beta)
-    if zero is None or best is None:
-        return None
-    (primal, dual), certificate = best, combine(*best)
-    if not (certificate.relative_gap <= tol and dual.kkt_violation <= kkt_tol):
-        return None
-    trace = Trace(unit=solver.unit)
-    trace.append(0.0, 0.0, zero[0].value, zero[1].value)
-    trace.append(iterations, time.perf_counter() - began, primal.value, dual.value)
-    return Result(
-        problem=problem, solver=solver.name, w=None, offsets=primal.offsets, beta=dual.beta, expansion=primal.expansion,
-        certificate=certificate, trace=trace, status=Status.CONVERGED, iterations=iterations,
-        seconds=time.perf_counter() - began,
-    )  # fmt: skip
 
 
 class _Run:
@@ -175,8 +142,8 @@ class _Run:
         self.max_time = math.inf if max_time is None else max_time
         self.trace = Trace(unit=solver.unit)
         self.began = time.perf_counter()
-        self.iterations = 0.0
-        self.state: Any = None
+        self.iterations = self.work = 0.0
+        self.engine: Engine | None = None
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
@@ -193,69 +160,71 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
-        state = self.state = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
-        if start is None and state.holds:
-            status = self.check(state, Point(), known=self.best)
+        engine: Any = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
+        if isinstance(engine, State):
+            engine = StateEngine(self.solver, self.problem, engine)
+        self.engine = engine
+        if start is None and engine.holds:
+            status = self.check(Point(), known=self.best)
         else:
-            first = start or self.solver.point(self.problem, state)
+            first = start or engine.point()
             if known is None and first.beta is not None and first.w is None and not first.beta.any():
                 known = self.best
-            status = self.check(state, first, known=known)
-        state.target, state.gap_target, state.kkt_target = min(self.tol, self.kkt_tol), self.tol, self.kkt_tol
+            status = self.check(first, known=known)
+        targets = Targets(self.tol, self.kkt_tol)
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
-            state.gap_target, state.kkt_target = math.inf, state.target  # no bound comes from its dual
+            targets = Targets(math.inf, min(targets))  # no bound comes from its dual
         while status is None:
-            work, iterations = self.next_check(state)
-            if state.ready:
-                state.target *= 0.3
-                state.gap_target *= 0.3
-                state.kkt_target *= 0.3
-                state.ready = False
+            work, iterations = self.next_check(engine)
+            outcome = Outcome.RUNNING
             while (
                 status is None
-                and not state.ready
-                and (state.work < work or (state.holds and self.check_every is None))
-                and state.iterations < iterations * (1 - 1e-12)
+                and outcome is Outcome.RUNNING
+                and (self.work < work or (engine.holds and self.check_every is None))
+                and self.iterations < iterations * (1 - 1e-12)
             ):
-                state.limit = min(limit, iterations)
-                state.quantum = min(QUANTUM, work - state.work)
-                self.solver.step(self.problem, state)
-                self.iterations = state.iterations
-                status = self.bound_reached(state, limit)
-            status = self.check(state, self.solver.point(self.problem, state), status) or status
+                budget = Budget(min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations)
+                advance = engine.step(budget, targets)
+                outcome = advance.outcome
+                self.iterations += advance.iterations
+                self.work += advance.work
+                status = self.bound_reached(outcome, limit)
+            status = self.check(engine.point(), status) or status
+            if outcome is Outcome.READY:  # and the proof does not agree
+                targets = targets.times(_STRICTER)
         return self.result(status)
 
     def catch_up(self) -> None:
         """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""
-        if self.state is None:
+        if self.engine is None:
             return
-        point = self.solver.point(self.problem, self.state)
+        point = self.engine.point()
         columns = 3 if self.problem.is_linear or point.beta is None else int(np.count_nonzero(point.beta))
         if self.problem.n_samples * columns <= _MOMENT:
             self.keep(point)
 
-    def bound_reached(self, state: Any, limit: float) -> Status | None:
-        if state.done:
+    def bound_reached(self, outcome: Outcome, limit: float) -> Status | None:
+        if outcome is Outcome.STALLED:
             return Status.STALLED
         if self.halted is not None and self.halted():
             return Status.CALLBACK
-        if state.iterations >= limit * (1 - 1e-12):
+        if self.iterations >= limit * (1 - 1e-12):
             return Status.MAX_ITER
         if time.perf_counter() - self.began >= self.max_time:
             return Status.MAX_TIME
         return None
 
-    def next_check(self, state: Any) -> tuple[float, float]:
+    def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
         if self.check_every is not None:
-            return math.inf, float(state.iterations + self.check_every)
+            return math.inf, float(self.iterations + self.check_every)
         columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best[1].beta)))
         cost = self.problem.n_samples * columns * self.problem.entry_work
         if not self.problem.is_linear and not self.eager:
             cost = max(cost, self.problem.n_samples**2 * self.problem.entry_work / 8)
-            return float(state.work + max(_KERNEL_CHECK_COST * cost, _KERNEL_CHECK_SHARE * state.work)), math.inf
-        share = _JUDGED_SHARE if state.judges else _CHECK_SHARE
-        return float(state.work + max(_CHECK_COST * cost, share * state.work)), math.inf
+            return float(self.work + max(_KERNEL_CHECK_COST * cost, _KERNEL_CHECK_SHARE * self.work)), math.inf
+        share = _JUDGED_SHARE if engine.judges else _CHECK_SHARE
+        return float(self.work + max(_CHECK_COST * cost, share * self.work)), math.inf
 
     def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
         """Certify a point, and keep what is better than before on either side."""
@@ -274,11 +243,11 @@ class _Run:
         return found
 
     def check(
-        self, state: Any, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
+        self, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
     ) -> Status | None:
         found = primal, dual = known or self.keep(point)
         seconds = time.perf_counter() - self.began
-        self.trace.append(state.iterations, seconds, primal.value, dual.value)
+        self.trace.append(self.iterations, seconds, primal.value, dual.value)
         certificate = self.certify()
         if certificate.relative_gap <= self.tol and self.kkt_tol == math.inf:
             return Status.CONVERGED
@@ -291,7 +260,7 @@ class _Run:
             return Status.STATIONARY
         if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
-        progress = Progress(self.solver.name, state.iterations, seconds, certificate, self.tol)
+        progress = Progress(self.solver.name, self.iterations, seconds, certificate, self.tol)
         if self.callback is not None and self.callback(progress):
             return Status.CALLBACK
         return None

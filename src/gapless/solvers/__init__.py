@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
-from gapless.solvers.base import Solver, State
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, State, Targets
 from gapless.solvers.choose import choose, expected_costs
 from gapless.solvers.interior_point.solver import InteriorPoint
 from gapless.solvers.newton.newton import Newton
@@ -24,15 +24,20 @@ __all__ = [
     "SGD",
     "SMO",
     "SOLVERS",
+    "Advance",
+    "Budget",
     "CoordinateAscent",
+    "Engine",
     "InteriorPoint",
     "Newton",
+    "Outcome",
     "Pegasos",
     "ProjectedGradient",
     "SmoothedNewton",
     "Solver",
     "State",
     "Subgradient",
+    "Targets",
     "as_solver",
     "expected_costs",
 ]

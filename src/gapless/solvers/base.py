@@ -1,10 +1,11 @@
-"""What a solver is: it starts, does a bounded piece of work, and tells its point. The loop in ``solve.py`` does all the rest."""
+"""What a solver is: it starts an engine, which does bounded pieces of work and tells its point. The loop in ``solve.py`` does all the rest."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,72 @@ from gapless.proof.certificate import Point
 
 # Entries of X or of K that one step may touch: some 20 ms, so that Ctrl-C and progress are prompt on data of any size.
 QUANTUM = 1e7
+
+
+class Budget(NamedTuple):
+    """How much an engine may do in one step: about ``work`` entries of X or K to touch, and not more than ``iterations`` of its own unit.
+
+    At least one iteration fits, however small the work.
+    """
+
+    work: float = QUANTUM
+    iterations: float = np.inf
+
+
+class Targets(NamedTuple):
+    """What the loop wants to prove: a relative duality gap, and a largest KKT violation (inf where nobody asks for one).
+
+    The loop lowers them where it was told ``READY`` and the proof did not agree.
+    """
+
+    gap: float = 0.0
+    kkt: float = np.inf
+
+    def times(self, factor: float) -> Targets:
+        """Both targets, scaled."""
+        return Targets(self.gap * factor, self.kkt * factor)
+
+
+class Outcome(Enum):
+    """How a step ended."""
+
+    RUNNING = "there is more to do"
+    READY = "the engine believes that its point meets the targets"
+    STALLED = "nothing moves any more"
+
+
+class Advance(NamedTuple):
+    """What one step did: iterations in the solver's unit, work in entries touched, and how it ended."""
+
+    iterations: float
+    work: float
+    outcome: Outcome = Outcome.RUNNING
+
+
+class Engine(ABC):
+    """A solver at work on one problem, complete from its construction on.
+
+    ``judges``: it says by ``READY`` when a check pays, so that few others are needed. ``holds``: its point is not worth a check before it is ready.
+    """
+
+    judges: bool = False
+    holds: bool = False
+
+    @abstractmethod
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        """Go on within the budget, at least by one iteration."""
+
+    @abstractmethod
+    def point(self) -> Point:
+        """The current iterate, as a copy."""
+
+    def whole_steps(self, budget: Budget, cost: float) -> int:
+        """How many iterations of a given cost fit into a budget: at least one."""
+        return int(max(1.0, min(budget.work / cost, np.ceil(budget.iterations - 1e-9))))
+
+    def samples_ahead(self, budget: Budget, n: int, cost: float) -> int:
+        """How many samples of an epoch of n, at a given cost each, fit into a budget: at least one."""
+        return int(max(1.0, min(budget.work / cost, np.round(budget.iterations * n))))
 
 
 def whole_steps(state: State, cost: float) -> int:
@@ -50,7 +117,7 @@ class State:
 class Solver(ABC):
     """An algorithm by its textbook name. The constructor holds the knobs of the algorithm, never C or the loss.
 
-    The loop calls ``unsupported`` once, ``init`` once, then ``step`` again and again, with ``point`` whenever it wants a certificate.
+    The loop calls ``unsupported`` once and ``init`` once; then the engine's ``step`` again and again, and its ``point`` for each certificate.
     """
 
     name: ClassVar[str]
@@ -61,23 +128,36 @@ class Solver(ABC):
     def unsupported(self, problem: Problem) -> str | None:
         """Why the algorithm's theory does not cover a problem, as a sentence; None if it does."""
 
-    def at_once(
-        self, problem: Problem, gap_target: float, kkt_target: float, limit: float
-    ) -> tuple[np.ndarray, float] | None:
-        """(β, iterations) of a problem so small that the loop would take longer than the work; None where it is to go through the loop."""
-        return None
-
     @abstractmethod
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Any:
-        """The first state, from ``start`` where one is given."""
+        """An engine for the problem, which begins at ``start`` where one is given."""
 
-    @abstractmethod
-    def step(self, problem: Problem, state: Any) -> None:
-        """Advance by about ``state.quantum`` entries of work, at least one iteration, and not beyond ``state.limit``."""
 
-    @abstractmethod
-    def point(self, problem: Problem, state: Any) -> Point:
-        """The current iterate, as a copy."""
+class StateEngine(Engine):
+    """The engine of a solver that is still written as functions of a state; to go when the last one is ported."""
+
+    def __init__(self, solver: Any, problem: Problem, state: Any) -> None:
+        self._solver, self._problem, self._state = solver, problem, state
+
+    @property
+    def judges(self) -> bool:  # type: ignore[override]
+        return bool(self._state.judges)
+
+    @property
+    def holds(self) -> bool:  # type: ignore[override]
+        return bool(self._state.holds)
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        state = self._state
+        iterations, work = state.iterations, state.work
+        state.quantum, state.limit, state.ready = budget.work, iterations + budget.iterations, False
+        state.gap_target, state.kkt_target, state.target = targets.gap, targets.kkt, min(targets.gap, targets.kkt)
+        self._solver.step(self._problem, state)
+        outcome = Outcome.STALLED if state.done else Outcome.READY if state.ready else Outcome.RUNNING
+        return Advance(state.iterations - iterations, state.work - work, outcome)
+
+    def point(self) -> Point:
+        return self._solver.point(self._problem, self._state)
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

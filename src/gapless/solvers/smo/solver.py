@@ -37,10 +37,9 @@ from gapless.solvers.smo.kept_rows import KeptRows
 from gapless.solvers.smo.laggards import Laggards
 from gapless.solvers.smo.samples import FEW, WHOLE, Samples, begin, both_ends, distinct
 from gapless.solvers.smo.selection import entrants, nearest, outlying, violation
-from gapless.solvers.smo.whole import climb, climb_table
+from gapless.solvers.smo.whole import climb
 
 PAIRS = ("second_order", "maximal_violation")
-_AT_ONCE = 2e6  # entries to touch outside of the loop, at most: a millisecond or two
 _BLOCK = 512  # variables of a block: its kernel matrix is a MiB of float32
 _ENTER = 2048  # samples that enter it in a round, at most
 # Samples of the active set: few where there are few support vectors, most where many of them are free.
@@ -108,18 +107,6 @@ class SMO(Solver):
 
     def unsupported(self, problem: Problem) -> str | None:
         return None
-
-    def at_once(
-        self, problem: Problem, gap_target: float, kkt_target: float, limit: float
-    ) -> tuple[np.ndarray, float] | None:
-        n, table = problem.n_samples, problem.table
-        if table is None or n > FEW or 8 * n**2 > self.cache_mb * 2**20:
-            return None
-        beta, taken, met = climb_table(
-            *table, problem.dual, problem.groups, problem.totals, self.pairs == "second_order", kkt_target, gap_target,
-            int(min(limit, _AT_ONCE / (4 * n))),
-        )  # fmt: skip
-        return (beta, float(taken)) if met else None
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoState:
         beta = begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]

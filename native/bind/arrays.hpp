@@ -1,0 +1,39 @@
+// From Python's arrays and NamedTuples to the views that the loops take.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "core/dual.hpp"
+#include "core/rows.hpp"
+#include "core/span.hpp"
+
+namespace gapless::bind {
+
+namespace nb = nanobind;
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InOut2 = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const In<T>& array) { return {array.data(), array.shape(0)}; }
+template <class T>
+std::span<T> view(const InOut<T>& array) { return {array.data(), array.shape(0)}; }
+
+// gapless.data.rows: DenseRows, CsrRows or OnesRows, with `d` the number of features, which sparse rows do not tell by themselves.
+Rows rows_of(nb::handle rows, Index d);
+
+// gapless.losses: DualBox or DualEntropy.
+DualTerms dual_of(nb::handle dual);
+
+// A new NumPy array that owns a copy of `values`.
+nb::object array_of(std::span<const double> values);
+nb::object array_of(std::span<const Index> values);
+
+}  // namespace gapless::bind

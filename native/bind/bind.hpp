@@ -1,0 +1,10 @@
+// What the files of this folder offer to module.cpp: one function a folder of native/.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace gapless::bind {
+
+void bind_core(nanobind::module_& m);
+
+}  // namespace gapless::bind

@@ -1,0 +1,93 @@
+// Python's face of native/core: instruction sets, threads, and the one- and two-variable steps of the dual.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bind/arrays.hpp"
+#include "bind/bind.hpp"
+#include "core/cancel.hpp"
+#include "core/isa.hpp"
+#include "core/pool.hpp"
+
+namespace gapless::bind {
+namespace {
+
+const std::vector<std::pair<std::string, Level>> names = {
+#ifdef GAPLESS_X86_LEVELS
+    {"v2", Level::v2}, {"v3", Level::v3}, {"v4", Level::v4},
+#else
+    {"base", Level::base},
+#endif
+};
+
+std::vector<std::string> isa_levels() {
+  std::vector<std::string> out;
+  for (const auto& [name, level] : names)
+    if (level <= best_level()) out.push_back(name);
+  return out;
+}
+
+std::string isa() {
+  for (const auto& [name, in_use] : names)
+    if (in_use == level()) return name;
+  return "base";
+}
+
+void use_isa(const std::string& to) {
+  for (const auto& [name, wanted] : names)
+    if (name == to && wanted <= best_level()) return use_level(wanted);
+  std::string known;
+  for (const std::string& name : isa_levels()) known += (known.empty() ? "" : ", ") + name;
+  throw std::invalid_argument("the instruction set must be one of " + known + "; got " + to + ".");
+}
+
+void handle_signals() {
+  nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+void bind_core(nb::module_& m) {
+  signal_handler = handle_signals;
+  m.def("isa", isa, "The instruction set in use.");
+  m.def("isa_levels", isa_levels, "The instruction sets that this machine has, slowest first.");
+  m.def("use_isa", use_isa, nb::arg("level"), "Use an instruction set from now on; for tests and GAPLESS_ISA.");
+  m.def("core_count", core_count, "The cores that this process may use.");
+  m.def("thread_count", thread_count, "The threads that a call may use.");
+  m.def("limit_threads", limit_threads, nb::arg("most"), "Bound the threads of each call; 0 lifts the bound.");
+  m.def(
+      "dual_step",
+      [](nb::object dual, Index i, double f, double beta, double q) {
+        return std::visit([&](const auto& terms) { return terms.step(i, f, beta, q); }, dual_of(dual));
+      },
+      nb::arg("dual"), nb::arg("i"), nb::arg("f"), nb::arg("beta"), nb::arg("q"),
+      "The β of one sample that maximises the dual along its coordinate, where f = (Kβ)ᵢ and q = Kᵢᵢ.");
+  m.def(
+      "dual_called",
+      [](nb::object dual, Index i, double f) {
+        return std::visit([&](const auto& terms) { return terms.called(i, f); }, dual_of(dual));
+      },
+      nb::arg("dual"), nb::arg("i"), nb::arg("f"), "−c ℓ′(y, f): the β that a decision value calls for.");
+  m.def(
+      "dual_slopes",
+      [](nb::object dual, Index i, double beta) {
+        return std::visit(
+            [&](const auto& terms) { return std::make_tuple(terms.rise(i, beta), terms.fall(i, beta)); }, dual_of(dual));
+      },
+      nb::arg("dual"), nb::arg("i"), nb::arg("beta"), "The derivatives of a sample's dual term as its β rises, and falls.");
+  m.def(
+      "dual_pair",
+      [](nb::object dual, Index i, Index j, double f_i, double f_j, double beta_i, double beta_j, double eta) {
+        std::visit([&](const auto& terms) { terms.pair(i, j, f_i, f_j, beta_i, beta_j, eta); }, dual_of(dual));
+        return std::make_tuple(beta_i, beta_j);
+      },
+      nb::arg("dual"), nb::arg("i"), nb::arg("j"), nb::arg("f_i"), nb::arg("f_j"), nb::arg("beta_i"), nb::arg("beta_j"),
+      nb::arg("eta"), "Both β after the best rise of βᵢ and equal fall of βⱼ.");
+}
+
+}  // namespace gapless::bind

@@ -1,0 +1,7 @@
+// gapless._native. Functions release the interpreter's lock wherever they may take longer than 10 µs.
+#include "bind/bind.hpp"
+
+NB_MODULE(_native, m) {
+  m.doc() = "The compiled core of Gapless; arrays are checked by its callers.";
+  gapless::bind::bind_core(m);
+}

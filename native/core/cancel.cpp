@@ -1,0 +1,19 @@
+#include "core/cancel.hpp"
+
+#include <chrono>
+
+namespace gapless {
+
+void (*signal_handler)() = nullptr;
+
+void listen() {
+  using Clock = std::chrono::steady_clock;
+  thread_local Clock::time_point last = Clock::now();
+  if (signal_handler == nullptr) return;
+  const Clock::time_point now = Clock::now();
+  if (now - last < std::chrono::milliseconds(20)) return;
+  last = now;
+  signal_handler();
+}
+
+}  // namespace gapless

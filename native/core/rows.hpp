@@ -1,0 +1,107 @@
+// The rows of X behind one set of accessors, so that a loop over samples is written once for every storage: a template on the rows' type.
+// Sums are float64 whatever the values are.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "core/span.hpp"
+
+namespace gapless {
+
+// (n, d), C-contiguous.
+template <class T>
+struct DenseRows {
+  const T* values;
+  Index n, d;
+
+  static constexpr bool is_sparse = false;
+  GAPLESS_INLINE Index size() const { return n; }
+  GAPLESS_INLINE const T* row(Index i) const { return values + i * d; }
+  GAPLESS_INLINE double entries() const { return static_cast<double>(n) * static_cast<double>(d); }
+
+  GAPLESS_INLINE double dot(Index i, const double* w) const {
+    const T* x = row(i);
+    double sums[8] = {};  // lanes written out: their additions do not wait for each other, and vectorise
+    Index j = 0;
+    for (; j + 8 <= d; j += 8)
+      for (int h = 0; h < 8; ++h) sums[h] += static_cast<double>(x[j + h]) * w[j + h];
+    for (int h = 0; j < d; ++j, ++h) sums[h] += static_cast<double>(x[j]) * w[j];
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+  }
+  GAPLESS_INLINE void add(Index i, double scale, double* w) const {
+    const T* x = row(i);
+    for (Index j = 0; j < d; ++j) w[j] += scale * static_cast<double>(x[j]);
+  }
+  GAPLESS_INLINE double square(Index i) const {
+    const T* x = row(i);
+    double total = 0.0;
+    for (Index j = 0; j < d; ++j) total += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    return total;
+  }
+};
+
+// CSR. indices are 32 bits, indptr 64.
+template <class T>
+struct CsrRows {
+  const T* values;
+  const std::uint32_t* indices;
+  const Index* indptr;
+  Index n, d;
+
+  static constexpr bool is_sparse = true;
+  GAPLESS_INLINE Index size() const { return n; }
+  GAPLESS_INLINE double entries() const { return static_cast<double>(indptr[n] - indptr[0]); }
+
+  GAPLESS_INLINE double dot(Index i, const double* w) const {
+    double even = 0.0, odd = 0.0;  // two sums, so that an addition need not wait for the one before
+    Index k = indptr[i];
+    const Index end = indptr[i + 1];
+    for (; k + 1 < end; k += 2) {
+      even += static_cast<double>(values[k]) * w[indices[k]];
+      odd += static_cast<double>(values[k + 1]) * w[indices[k + 1]];
+    }
+    if (k < end) even += static_cast<double>(values[k]) * w[indices[k]];
+    return even + odd;
+  }
+  GAPLESS_INLINE void add(Index i, double scale, double* w) const {
+    for (Index k = indptr[i]; k < indptr[i + 1]; ++k) w[indices[k]] += scale * static_cast<double>(values[k]);
+  }
+  GAPLESS_INLINE double square(Index i) const {
+    double total = 0.0;
+    for (Index k = indptr[i]; k < indptr[i + 1]; ++k)
+      total += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    return total;
+  }
+};
+
+// CSR rows whose stored values all are one: the indices say everything.
+struct OnesRows {
+  const std::uint32_t* indices;
+  const Index* indptr;
+  Index n, d;
+
+  static constexpr bool is_sparse = true;
+  GAPLESS_INLINE Index size() const { return n; }
+  GAPLESS_INLINE double entries() const { return static_cast<double>(indptr[n] - indptr[0]); }
+
+  GAPLESS_INLINE double dot(Index i, const double* w) const {
+    double even = 0.0, odd = 0.0;
+    Index k = indptr[i];
+    const Index end = indptr[i + 1];
+    for (; k + 1 < end; k += 2) {
+      even += w[indices[k]];
+      odd += w[indices[k + 1]];
+    }
+    if (k < end) even += w[indices[k]];
+    return even + odd;
+  }
+  GAPLESS_INLINE void add(Index i, double scale, double* w) const {
+    for (Index k = indptr[i]; k < indptr[i + 1]; ++k) w[indices[k]] += scale;
+  }
+  GAPLESS_INLINE double square(Index i) const { return static_cast<double>(indptr[i + 1] - indptr[i]); }
+};
+
+using Rows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float>, CsrRows<double>, OnesRows>;
+
+}  // namespace gapless

@@ -1,0 +1,40 @@
+// Views of arrays that belong to somebody else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// Accessors that files of several instruction sets share: always inlined, so that no copy of one level serves another (core/isa.hpp).
+#if defined(__GNUC__) || defined(__clang__)
+#define GAPLESS_INLINE [[gnu::always_inline]] inline
+#else
+#define GAPLESS_INLINE __forceinline
+#endif
+
+namespace gapless {
+
+using Index = std::int64_t;  // counts and places: NumPy's int64
+
+template <class T>
+using Span = std::span<T>;
+
+using Vector = std::span<const double>;    // read
+using Out = std::span<double>;             // written
+using Places = std::span<const Index>;
+
+GAPLESS_INLINE Index count(std::size_t n) { return static_cast<Index>(n); }
+template <class T>
+GAPLESS_INLINE Index length(std::span<T> values) { return static_cast<Index>(values.size()); }
+
+// A matrix by rows that begin `stride` entries apart.
+template <class T>
+struct Matrix {
+  T* data = nullptr;
+  Index rows = 0, columns = 0, stride = 0;
+
+  GAPLESS_INLINE T* row(Index i) const { return data + i * stride; }
+  GAPLESS_INLINE T& operator()(Index i, Index j) const { return data[i * stride + j]; }
+};
+
+}  // namespace gapless
