@@ -86,11 +86,12 @@ def kernel_row(versions: dict[str, Version], row: str, gap: float) -> None:
             storages = ("dense", "csr") if row in SPARSE else ("dense",)
             tried = {storage: loosest(version, row, storage, C, gap) for storage in storages}
             setting[name] = min(tried.items(), key=lambda item: item[1][1])
-        runs = {name: (storage, tol) for name, (storage, (tol, _)) in setting.items()}
-        store(
-            f"kernel {row} C={C:g} gap={gap:g}",
-            race(versions, lambda v, name: v("kernel", row, runs[name][0], C, runs[name][1])),
-        )
+        store(f"kernel {row} C={C:g} gap={gap:g}", race(versions, setting_tasks(row, C, setting)))
+
+
+def setting_tasks(row: str, C: float, setting: dict[str, tuple[str, tuple[float, float]]]) -> dict[str, tuple]:
+    """The fit of each version with its storage and its tol."""
+    return {name: ("kernel", row, storage, C, tol) for name, (storage, (tol, _)) in setting.items()}
 
 
 def loosest(version: Version, row: str, storage: str, C: float, gap: float) -> tuple[float, float]:
@@ -113,10 +114,10 @@ def linear_rows(versions: dict[str, Version], data: str, gap: float) -> None:
     """Both versions on all problems of one linear data set."""
     for case in CASES:
         if case.data == data:
-            arguments = (data, case.squared, case.C, gap)
+            task = ("linear", data, case.squared, case.C, gap)
             for version in versions.values():
-                version("linear", *arguments)
-            store(f"linear {case} gap={gap:g}", race(versions, lambda v, name: v("linear", *arguments)))  # noqa: B023
+                version(*task)
+            store(f"linear {case} gap={gap:g}", race(versions, dict.fromkeys(versions, task)))
 
 
 def small_rows(versions: dict[str, Version]) -> None:
@@ -135,14 +136,14 @@ def small_rows(versions: dict[str, Version]) -> None:
             store(f"small {data} C={C:g}", {name: float(np.median(taken)) for name, taken in seconds.items()})
 
 
-def race(versions: dict[str, Version], run: Any) -> dict[str, Any]:
+def race(versions: dict[str, Version], tasks: dict[str, tuple]) -> dict[str, Any]:
     """Fits in turns: medians of seconds, and the peaks of memory."""
     fits: dict[str, list[dict[str, Any]]] = {name: [] for name in versions}
     turn = 0
     while turn == 0 or turn < _repeats(max(fits[name][0]["seconds"] for name in fits)):
         for name, version in versions.items():
             version("touch")
-            fits[name].append(run(version, name))
+            fits[name].append(version(*tasks[name]))
         turn += 1
     found: dict[str, Any] = {"load": round(os.getloadavg()[0], 1)}
     for name, made in fits.items():
