@@ -1,0 +1,7 @@
+#include "core/blas.hpp"
+
+namespace gapless {
+
+Blas blas;
+
+}  // namespace gapless
