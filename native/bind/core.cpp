@@ -3,6 +3,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "core/cancel.hpp"
+#include "core/cores.hpp"
 #include "core/isa.hpp"
 #include "core/pool.hpp"
 
@@ -50,6 +52,32 @@ void handle_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+void share_calls(Index pieces, nb::object call) {
+  nb::gil_scoped_release release;
+  share(pieces, [&](Index piece, int thread) {
+    nb::gil_scoped_acquire lock;
+    call(piece, thread);
+  });
+}
+
+std::vector<double> share_times(Index pieces, Index rounds, double work, double rest) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
+  const auto busy = [&](double duration) {
+    for (const auto start = Clock::now(); seconds(Clock::now() - start) < duration;) {
+    }
+  };
+  std::vector<double> out;
+  nb::gil_scoped_release release;
+  for (Index round = 0; round < rounds; ++round) {
+    busy(rest);
+    const auto start = Clock::now();
+    share(pieces, [&](Index, int) { busy(work); });
+    out.push_back(seconds(Clock::now() - start));
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_core(nb::module_& m) {
@@ -60,6 +88,14 @@ void bind_core(nb::module_& m) {
   m.def("core_count", core_count, "The cores that this process may use.");
   m.def("thread_count", thread_count, "The threads that a call may use.");
   m.def("limit_threads", limit_threads, nb::arg("most"), "Bound the threads of each call; 0 lifts the bound.");
+  m.def("thread_limit", thread_limit, "The bound on the threads of each call; 0 where there is none.");
+  m.def("limit_threads_here", limit_threads_here, nb::arg("most"),
+        "Bound the threads of calls from this thread alone; 0 lifts the bound. Returns the bound before.");
+  m.def("pretend_cores", pretend_cores, nb::arg("cores"), "For tests: another count of cores; 0 asks the system again.");
+  m.def("cgroup_quota", cgroup_quota, nb::arg("root"), "For tests: the quota of cores that the control groups below a folder state.");
+  m.def("share_calls", share_calls, nb::arg("pieces"), nb::arg("call"), "For tests: call(piece, thread) for each piece, by the pool.");
+  m.def("share_times", share_times, nb::arg("pieces"), nb::arg("rounds"), nb::arg("work"), nb::arg("rest"),
+        "For tests: the seconds of each of some shares of pieces that take `work` seconds, after `rest` seconds without one.");
   m.def(
       "dual_step",
       [](nb::object dual, Index i, double f, double beta, double q) {

@@ -9,4 +9,7 @@ extern void (*signal_handler)();
 // Asks the handler, at most every 20 ms; does nothing on threads of the pool.
 void listen();
 
+// Called by the threads of the pool, which Python does not know.
+void never_listen();
+
 }  // namespace gapless

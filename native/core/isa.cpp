@@ -1,5 +1,7 @@
 #include "core/isa.hpp"
 
+#include <atomic>
+
 namespace gapless {
 namespace {
 
@@ -14,12 +16,12 @@ Level detect() {
 Level detect() { return Level::base; }
 #endif
 
-Level in_use = detect();
+std::atomic<Level> in_use = detect();
 
 }  // namespace
 
 Level best_level() { return detect(); }
-Level level() { return in_use; }
-void use_level(Level to) { in_use = to; }
+Level level() { return in_use.load(std::memory_order_relaxed); }
+void use_level(Level to) { in_use.store(to, std::memory_order_relaxed); }
 
 }  // namespace gapless
