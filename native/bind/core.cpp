@@ -15,6 +15,19 @@
 #include "core/isa.hpp"
 #include "core/pool.hpp"
 
+#ifdef _WIN32
+#define GAPLESS_EXPORT extern "C" __declspec(dllexport)
+#else
+#define GAPLESS_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
+
+// For threadpoolctl, which looks these up by name in the libraries of a process (gapless/machine.py).
+GAPLESS_EXPORT int gapless_get_num_threads() {
+  const int limit = gapless::thread_limit(), cores = gapless::core_count();
+  return limit > 0 && limit < cores ? limit : cores;
+}
+GAPLESS_EXPORT void gapless_set_num_threads(int most) { gapless::limit_threads(most); }
+
 namespace gapless::bind {
 namespace {
 

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from sklearn.svm import l1_min_c
 
 from gapless import errors, features, kernels, losses, solvers
+from gapless import machine as machine
 from gapless.compare import compare
 from gapless.errors import Interrupted
 from gapless.estimators import (

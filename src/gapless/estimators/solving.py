@@ -17,6 +17,7 @@ from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
 from gapless.estimators.special import vanishes
 from gapless.estimators.watch import Watch
+from gapless.machine import core_count, limit_threads_here
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point, combine, evaluate
 from gapless.proof.interval import Reach
@@ -165,7 +166,10 @@ def run_all(run: Callable[[int], Result], count: int, n_jobs: int | None, watch:
     jobs = 1 if n_jobs is None else n_jobs
     if jobs == 1 or count == 1:
         return [run(k) for k in range(count)]
-    with ThreadPoolExecutor(None if jobs < 0 else jobs) as pool:
+    cores = core_count()
+    jobs = min(max(1, cores + 1 + jobs) if jobs < 0 else jobs, count)
+    # Each job has its part of the cores.
+    with ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, cores // jobs),)) as pool:
         futures = [pool.submit(run, k) for k in range(count)]
         try:
             wait(futures)

@@ -1,0 +1,106 @@
+"""What this process may use of the machine: threads and instruction sets. Set up once, when Gapless is imported.
+
+Threads of the compiled core: as many as the process has cores (affinity and a container's quota count), or fewer where one of these says so:
+
+- the environment variable ``GAPLESS_NUM_THREADS``, and where it is not set ``OMP_NUM_THREADS``, which joblib sets in its worker processes;
+  both are read once, at import;
+- :func:`threadpoolctl.threadpool_limits`, at any time (``user_api="gapless"``, or no ``user_api`` for all libraries).
+
+The instruction set is the best one that the machine has; the environment variable ``GAPLESS_ISA`` names another one (on x86-64: ``v2``, ``v3``
+with AVX2 or ``v4`` with AVX-512), for tests and to compare results between machines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from threadpoolctl import LibController, ThreadpoolController, register
+
+from gapless import _native
+
+_LIMITS = ("GAPLESS_NUM_THREADS", "OMP_NUM_THREADS")  # the first that is set counts
+
+_lock = threading.Lock()
+_controller: ThreadpoolController | None = None
+_depth = 0
+_limit: object = None
+
+
+def core_count() -> int:
+    """The cores that this process may use."""
+    return _native.core_count()
+
+
+def limit_threads_here(most: int) -> None:
+    """Bound the threads of compiled calls from the present thread: a job among several takes its part of the cores."""
+    _native.limit_threads_here(most)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS on one thread, for all who are inside at the same time: the first sets it, the last restores it."""
+    global _controller, _depth, _limit
+    with _lock:
+        _depth += 1
+        if _depth == 1:
+            # The libraries of BLAS alone: a limit restores all that its controller knows, also what somebody else has set since.
+            _controller = _controller or ThreadpoolController().select(user_api="blas")
+            _limit = _controller.limit(limits=1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                _limit.restore_original_limits()  # type: ignore[attr-defined]
+
+
+class _Controller(LibController):
+    """How threadpoolctl reads and sets the threads of the compiled core: by two functions that its library exports."""
+
+    user_api = "gapless"
+    internal_api = "gapless"
+    filename_prefixes = ("_native",)
+    check_symbols = ("gapless_get_num_threads", "gapless_set_num_threads")
+
+    def get_num_threads(self) -> int:
+        get = self.dynlib.gapless_get_num_threads
+        get.restype = ctypes.c_int
+        return int(get())
+
+    def set_num_threads(self, num_threads: int) -> None:
+        self.dynlib.gapless_set_num_threads(ctypes.c_int(num_threads))
+
+    def get_version(self) -> None:
+        return None
+
+    def set_additional_attributes(self) -> None:
+        self.instruction_set = _native.isa()
+
+
+def _limit_of_environment(environment: os._Environ[str] | dict[str, str]) -> int:
+    """The threads that the environment allows; 0 where it says nothing that is a positive number."""
+    for name in _LIMITS:
+        # OpenMP's variable may be a list, for nested regions: the outermost comes first.
+        first = environment.get(name, "").split(",")[0].strip()
+        if first.isdecimal() and int(first) > 0:
+            return int(first)
+    return 0
+
+
+def _use_instruction_set(wanted: str | None) -> None:
+    if not wanted:
+        return
+    try:
+        _native.use_isa(wanted)
+    except ValueError as error:
+        raise ImportError(f"The environment variable GAPLESS_ISA cannot be followed: {error}") from None
+
+
+_use_instruction_set(os.environ.get("GAPLESS_ISA"))
+_native.limit_threads(_limit_of_environment(os.environ))
+register(_Controller)
