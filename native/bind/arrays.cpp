@@ -20,12 +20,13 @@ nb::object copied(std::span<const T> values) {
 
 }  // namespace
 
+// Without conversion: a copy in float64 would be gone when the view is read.
 Rows rows_of(nb::handle rows, Index d) {
   const nb::object first = nb::borrow<nb::object>(rows)[0];
   switch (nb::len(rows)) {
     case 1: {
       In2<double> values;
-      if (nb::try_cast(first, values))
+      if (nb::try_cast(first, values, false))
         return DenseRows<double>{values.data(), count(values.shape(0)), count(values.shape(1))};
       const auto single = nb::cast<In2<float>>(first);
       return DenseRows<float>{single.data(), count(single.shape(0)), count(single.shape(1))};
@@ -40,7 +41,7 @@ Rows rows_of(nb::handle rows, Index d) {
       const auto indptr = item<Index>(rows, 2);
       const Index n = count(indptr.shape(0)) - 1;
       In<double> values;
-      if (nb::try_cast(first, values)) return CsrRows<double>{values.data(), indices.data(), indptr.data(), n, d};
+      if (nb::try_cast(first, values, false)) return CsrRows<double>{values.data(), indices.data(), indptr.data(), n, d};
       const auto single = nb::cast<In<float>>(first);
       return CsrRows<float>{single.data(), indices.data(), indptr.data(), n, d};
     }

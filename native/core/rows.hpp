@@ -52,6 +52,7 @@ struct CsrRows {
   static constexpr bool is_sparse = true;
   GAPLESS_INLINE Index size() const { return n; }
   GAPLESS_INLINE double entries() const { return static_cast<double>(indptr[n] - indptr[0]); }
+  GAPLESS_INLINE double value(Index k) const { return static_cast<double>(values[k]); }  // the k-th stored entry
 
   GAPLESS_INLINE double dot(Index i, const double* w) const {
     double even = 0.0, odd = 0.0;  // two sums, so that an addition need not wait for the one before
@@ -84,6 +85,7 @@ struct OnesRows {
   static constexpr bool is_sparse = true;
   GAPLESS_INLINE Index size() const { return n; }
   GAPLESS_INLINE double entries() const { return static_cast<double>(indptr[n] - indptr[0]); }
+  GAPLESS_INLINE double value(Index) const { return 1.0; }
 
   GAPLESS_INLINE double dot(Index i, const double* w) const {
     double even = 0.0, odd = 0.0;
