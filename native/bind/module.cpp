@@ -5,4 +5,5 @@ NB_MODULE(_native, m) {
   m.doc() = "The compiled core of Gapless; arrays are checked by its callers.";
   gapless::bind::bind_blas(m);
   gapless::bind::bind_core(m);
+  gapless::bind::bind_newton(m);
 }

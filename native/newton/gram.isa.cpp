@@ -1,0 +1,120 @@
+// Weighted Gram matrices of dense rows, tile by tile (gram.hpp).
+#include "newton/gram.hpp"
+
+#include "core/lanes.hpp"
+
+namespace gapless::GAPLESS_LEVEL {
+namespace {
+
+template <class T>
+constexpr int width = lanes<T>;
+// Rows of a tile and strips beside each other: together as many sums as keep the multipliers busy without leaving the registers.
+template <class T>
+constexpr int tall = width<T> < (vector_bytes == 64 ? 8 : 4) ? width<T> : (vector_bytes == 64 ? 8 : 4);
+template <class T>
+constexpr int beside = vector_bytes == 16 && sizeof(T) == 8 ? 4 : 2;
+
+// Row i of X as T, times `scale` in `weighted`; entries of one strip lie together, the same row of the next strip a depth's width further.
+template <class T, class S>
+GAPLESS_INLINE void pack(const DenseRows<S>& rows, Index i, double weight, Index columns, Index padded, T* plain, T* weighted) {
+  constexpr int w = width<T>;
+  const S* x = rows.row(i);
+  const T scale = static_cast<T>(weight);
+  const Index d = rows.d;
+  Index j = 0, place = 0;
+  for (; j + w <= d; j += w, place += gram_depth * w)
+    for (int h = 0; h < w; ++h) {
+      const T value = static_cast<T>(x[j + h]);
+      plain[place + h] = value;
+      weighted[place + h] = scale * value;
+    }
+  for (; j < padded; j += w, place += gram_depth * w)
+    for (int h = 0; h < w; ++h) {
+      const T value = j + h < d ? static_cast<T>(x[j + h]) : static_cast<T>(j + h < columns ? 1 : 0);
+      plain[place + h] = value;
+      weighted[place + h] = scale * value;
+    }
+}
+
+template <class T, class R>
+GAPLESS_INLINE void pack_sparse(const R& rows, Index i, double weight, Index columns, Index padded, T* plain, T* weighted) {
+  constexpr int w = width<T>;
+  for (Index j = 0, place = 0; j < padded; j += w, place += gram_depth * w)
+    for (int h = 0; h < w; ++h) plain[place + h] = weighted[place + h] = static_cast<T>(0);
+  const auto put = [&](Index j, T value) {
+    const Index place = j / w * (gram_depth * w) + j % w;
+    plain[place] = value;
+    weighted[place] = static_cast<T>(weight) * value;
+  };
+  for (Index k = rows.indptr[i]; k < rows.indptr[i + 1]; ++k) put(rows.indices[k], static_cast<T>(rows.value(k)));
+  if (columns > rows.d) put(rows.d, static_cast<T>(1));
+}
+
+// out[m, :] += Σ over the depth of left[·, m] · right[·, :], for `tall` rows and S strips.
+template <class T, int S>
+GAPLESS_INLINE void tile(const T* left, const T* right, Index depth, Index stride, double* out) {
+  constexpr int w = width<T>, M = tall<T>;
+  Lanes<T> sums[M][S];
+  for (int m = 0; m < M; ++m)
+    for (int s = 0; s < S; ++s) sums[m][s] = Lanes<T>{};
+  for (Index k = 0; k < depth; ++k) {
+    Lanes<T> row[S];
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s) row[s] = load(right + s * (gram_depth * w) + k * w);
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m) {
+      const T scale = left[k * w + m];
+#pragma GCC unroll 4
+      for (int s = 0; s < S; ++s) sums[m][s] += scale * row[s];
+    }
+  }
+  for (int m = 0; m < M; ++m)
+    for (int s = 0; s < S; ++s)
+      for (int h = 0; h < w; ++h) out[m * stride + s * w + h] += static_cast<double>(sums[m][s][h]);
+}
+
+template <class T>
+void triangle(const T* plain, const T* weighted, Index depth, Index padded, double* out) {
+  constexpr int w = width<T>, M = tall<T>, S = beside<T>;
+  const Index strips = padded / w;
+  for (Index a = 0; a < strips; ++a)
+    for (int part = 0; part < w; part += M) {
+      const T* left = weighted + a * (gram_depth * w) + part;
+      double* row = out + (a * w + part) * padded;
+      Index b = 0;
+      for (; b + S <= a + 1; b += S) tile<T, S>(left, plain + b * (gram_depth * w), depth, padded, row + b * w);
+      for (; b <= a; ++b) tile<T, 1>(left, plain + b * (gram_depth * w), depth, padded, row + b * w);
+    }
+}
+
+template <class T, class R>
+void add(const void* of, const GramTask& task, Index begin, Index end, Index padded, T* room, double* out) {
+  const R& rows = *static_cast<const R*>(of);
+  const Index columns = rows.d + task.ones;
+  T* plain = room;
+  T* weighted = room + gram_depth * padded;
+  for (Index first = begin; first < end; first += gram_depth) {
+    const Index depth = end - first < gram_depth ? end - first : gram_depth;
+    for (Index k = 0; k < depth; ++k) {
+      const Index i = task.chosen ? task.chosen[first + k] : first + k;
+      const double weight = task.weight[first + k];
+      if constexpr (R::is_sparse)
+        pack_sparse(rows, i, weight, columns, padded, plain + k * width<T>, weighted + k * width<T>);
+      else
+        pack(rows, i, weight, columns, padded, plain + k * width<T>, weighted + k * width<T>);
+    }
+    triangle(plain, weighted, depth, padded, out);
+  }
+}
+
+}  // namespace
+
+extern const GramLoops gram_loops = {
+    width<double>,
+    width<float>,
+    {add<double, DenseRows<float>>, add<double, DenseRows<double>>, add<double, CsrRows<float>>,
+     add<double, CsrRows<double>>, add<double, OnesRows>},
+    add<float, DenseRows<float>>,
+};
+
+}  // namespace gapless::GAPLESS_LEVEL

@@ -1,0 +1,301 @@
+#include "newton/piecewise.hpp"
+
+#include <algorithm>
+
+#include "core/pool.hpp"
+#include "newton/box.hpp"
+
+namespace gapless {
+namespace {
+
+// Entries of X, and of vectors beside it, in one piece of a pass: some 50 µs, many times what handing it to a thread costs.
+constexpr double piece_entries = 1 << 17;
+constexpr Index most_pieces = 16;
+// Numbers of a sample that a pass reads and writes beside its row.
+constexpr double sample_numbers = 10.0;
+// Each piece has a Σ β a of its own: entries for each of its columns that are worth one.
+constexpr double entries_a_column = 8.0;
+constexpr double enough = 0.01;  // of Q′(0), to which a line search brings Q′
+constexpr int most_tries = 50;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+Index first_entry(const Rows& rows, Index i) {
+  return std::visit(
+      [&]<class R>(const R& typed) {
+        if constexpr (R::is_sparse)
+          return typed.indptr[i] - typed.indptr[0];
+        else
+          return i * typed.d;
+      },
+      rows);
+}
+
+// Rows in pieces of about as much work each; their number does not depend on the machine.
+std::vector<Index> cut(const Rows& rows, Index n, Index columns) {
+  const auto work = [&](Index i) { return static_cast<double>(first_entry(rows, i)) + sample_numbers * static_cast<double>(i); };
+  const double all = work(n);
+  const double worth = std::min(all / piece_entries, all / (entries_a_column * static_cast<double>(columns)));
+  const Index pieces = std::clamp<Index>(static_cast<Index>(worth), 1, most_pieces);
+  std::vector<Index> bounds{0};
+  for (Index piece = 1; piece < pieces; ++piece) {
+    const double goal = all * static_cast<double>(piece) / static_cast<double>(pieces);
+    Index low = bounds.back(), high = n;
+    while (low < high) {
+      const Index middle = (low + high) / 2;
+      if (work(middle) < goal)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    bounds.push_back(low);
+  }
+  bounds.push_back(n);
+  return bounds;
+}
+
+const void* pointer(const Rows& rows) {
+  return std::visit([](const auto& typed) { return static_cast<const void*>(&typed); }, rows);
+}
+
+double dot(Vector a, Vector b) {
+  double total = 0.0;
+  for (std::size_t j = 0; j < a.size(); ++j) total += a[j] * b[j];
+  return total;
+}
+
+}  // namespace
+
+Piecewise::Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const DualBox& box, Vector w,
+                     double width, Vector centre)
+    : rows_(rows), n_(box.n), d_(d), ones_(ones), sparse_(sparse), box_(box), bounds_(cut(rows, box.n, d + ones)),
+      w_(w.begin(), w.end()), f_(at(n_)), df_(at(n_)), beta_(at(n_)), other_f_(at(n_)), other_beta_(at(n_)),
+      p_(box.p, box.p + n_), inverse_(at(n_)), total_(at(d + ones)), inside_(at(n_)), other_inside_(at(n_)) {
+  Sweep first = task();
+  first.direction = w_.data();
+  first.df = df_.data();
+  first.beta = nullptr;
+  pass(first, nullptr);
+  f_.swap(df_);
+  round(width, centre);
+}
+
+Sweep Piecewise::task() const {
+  return {.begin = 0, .end = n_, .ones = ones_,
+          .smooth = {p_.data(), box_.epsilon, inverse_.data(), box_.lower, box_.upper},
+          .p = box_.p, .d = box_.d, .rounded = rounded_, .direction = nullptr, .df = nullptr, .f = f_.data(), .t = 0.0,
+          .last = nullptr, .beta = nullptr, .decisions = nullptr, .inside = nullptr, .total = nullptr};
+}
+
+SweepSums Piecewise::pass(const Sweep& common, double* total) {
+  const SweepLoops& loops = sweep_loops();
+  const Index pieces = count(bounds_.size()) - 1, width = columns();
+  const bool reads_rows = common.direction || total;
+  const auto* rows = pointer(rows_);
+  std::vector<SweepSums> sums(at(pieces));
+  std::vector<double> totals(total ? at(pieces * width) : 0);
+  const auto run = [&](Index piece, int) {
+    Sweep mine = common;
+    mine.begin = bounds_[at(piece)];
+    mine.end = bounds_[at(piece) + 1];
+    mine.total = total ? totals.data() + piece * width : nullptr;
+    sums[at(piece)] = reads_rows || common.beta ? loops.pass[rows_.index()](rows, mine) : loops.along(mine);
+  };
+  if (pieces == 1)
+    run(0, 0);
+  else
+    share(pieces, run);
+  SweepSums out;
+  for (const SweepSums& each : sums) out.add(each);
+  for (Index piece = 0; total && piece < pieces; ++piece)
+    for (Index j = 0; j < width; ++j) total[j] += totals[at(piece * width + j)];
+  return out;
+}
+
+void Piecewise::round(double width, Vector centre) {
+  rounded_ = width > 0.0;
+  for (Index i = 0; i < n_; ++i) {
+    const double lower = box_.lower[i], upper = box_.upper[i], reach = std::max(upper, -lower);
+    const double r = !rounded_ ? 0.0 : (reach > 0.0 ? width / reach : 1.0);
+    const double d = box_.d[i] + r;
+    double middle = 0.0;
+    if (rounded_) {
+      if (!centre.empty())
+        middle = centre[at(i)];
+      else if (lower < 0.0 && upper > 0.0)
+        middle = 0.5 * (f_[at(i)] < box_.p[i] ? upper : lower);
+      else
+        middle = 0.5 * (lower + upper);
+    }
+    p_[at(i)] = box_.p[i] + r * middle;
+    inverse_[at(i)] = d > 0.0 ? 1.0 / d : 0.0;
+  }
+  hessian_.clear();
+  hopeful_ = true;
+  Sweep next = task();
+  next.beta = other_beta_.data();
+  next.decisions = other_f_.data();
+  next.inside = inside_.data();
+  std::fill(total_.begin(), total_.end(), 0.0);
+  sums_ = pass(next, total_.data());
+  beta_.swap(other_beta_);
+  f_.swap(other_f_);
+}
+
+double Piecewise::step(Vector dw, Vector rho, double first) {
+  double linear = 0.0, quadratic = 0.0;
+  for (std::size_t j = 0; j < dw.size(); ++j) {
+    linear += rho[j] * w_[j] * dw[j];
+    quadratic += rho[j] * dw[j] * dw[j];
+  }
+  std::vector<double> total = total_;
+  Sweep next = task();
+  next.df = df_.data();
+  next.t = 1.0;
+  next.last = beta_.data();
+  const auto respond = [&] {
+    next.beta = other_beta_.data();
+    next.decisions = other_f_.data();
+    next.inside = other_inside_.data();
+  };
+  next.direction = dw.data();
+  if (hopeful_) respond();
+  SweepSums found = pass(next, hopeful_ ? total.data() : nullptr);
+  next.direction = nullptr;
+  double low = 0.0, high = infinity;
+  bool done = false;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const double slope = found.slope + linear + next.t * quadratic, curvature = found.curvature + quadratic;
+    if (std::fabs(slope) <= enough * first) {
+      done = hopeful_ && tries == 0;
+      break;
+    }
+    (slope < 0.0 ? low : high) = next.t;
+    double t = curvature > 0.0 ? next.t - slope / curvature : infinity;
+    if (!(low < t && t < high)) t = high < infinity ? 0.5 * (low + high) : 2.0 * next.t;
+    if (t == next.t) break;
+    next.t = t;
+    next.beta = nullptr;
+    found = pass(next, nullptr);
+  }
+  if (!done) {
+    total = total_;
+    respond();
+    found = pass(next, total.data());
+  }
+  hopeful_ = next.t == 1.0;
+  for (std::size_t j = 0; j < dw.size(); ++j) w_[j] += next.t * dw[j];
+  total_.swap(total);
+  beta_.swap(other_beta_);
+  f_.swap(other_f_);
+  inside_.swap(other_inside_);
+  sums_ = found;
+  return next.t;
+}
+
+void Piecewise::hessian(bool single, Out out) {
+  const bool known = !hessian_.empty() && hessian_single_ == single;
+  std::vector<Index> chosen;
+  std::vector<double> weight;
+  Index members = 0, changed = 0;
+  for (Index i = 0; i < n_; ++i) {
+    members += is_inside(i);
+    changed += known && is_inside(i) != (members_[at(i)] != 0);
+  }
+  const bool anew = !known || 2 * changed >= members;
+  chosen.reserve(at(anew ? members : changed));
+  weight.reserve(chosen.capacity());
+  for (Index i = 0; i < n_; ++i) {
+    const bool in = is_inside(i);
+    if (anew ? in : in != (members_[at(i)] != 0)) {
+      chosen.push_back(i);
+      weight.push_back(in ? inverse_[at(i)] : -inverse_[at(i)]);
+    }
+  }
+  const auto entries = at(columns() * columns());
+  std::vector<double> sum(entries);
+  weighted_gram(rows_, {chosen.data(), weight.data(), count(chosen.size()), ones_, single, sparse_}, sum.data());
+  if (!anew)
+    for (std::size_t k = 0; k < entries; ++k) sum[k] += hessian_[k];
+  hessian_.swap(sum);
+  hessian_single_ = single;
+  members_ = inside_;
+  std::copy(hessian_.begin(), hessian_.end(), out.begin());
+}
+
+Index Piecewise::inside_count() const { return std::count_if(inside_.begin(), inside_.end(), [](auto in) { return in != 0; }); }
+
+double Piecewise::weight_sum() const {
+  double total = 0.0;
+  for (double inverse : inverse_) total += inverse;
+  return total;
+}
+
+double Piecewise::conjugate(Vector rho, Vector r, double scale, Out x) const {
+  std::vector<Index> chosen;
+  std::vector<double> weight;
+  for (Index i = 0; i < n_; ++i)
+    if (is_inside(i)) {
+      chosen.push_back(i);
+      weight.push_back(inverse_[at(i)]);
+    }
+  const std::size_t width = at(columns());
+  std::vector<double> diagonal(rho.begin(), rho.end());
+  std::visit(
+      [&]<class R>(const R& rows) {
+        for (std::size_t k = 0; k < chosen.size(); ++k) {
+          const Index i = chosen[k];
+          if constexpr (R::is_sparse)
+            for (Index e = rows.indptr[i]; e < rows.indptr[i + 1]; ++e)
+              diagonal[rows.indices[e]] += weight[k] * rows.value(e) * rows.value(e);
+          else
+            for (Index j = 0; j < d_; ++j) diagonal[at(j)] += weight[k] * static_cast<double>(rows.row(i)[j]) * rows.row(i)[j];
+          if (ones_) diagonal[at(d_)] += weight[k];
+        }
+      },
+      rows_);
+  for (double& each : diagonal)
+    if (each <= 0.0) each = 1.0;
+
+  const SweepLoops& loops = sweep_loops();
+  const Index pieces = count(bounds_.size()) - 1, rows = count(chosen.size());
+  std::vector<double> parts(at(pieces) * width);
+  const auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
+    std::fill(parts.begin(), parts.end(), 0.0);
+    share(pieces, [&](Index piece, int) {
+      loops.multiply[rows_.index()](pointer(rows_), chosen.data(), weight.data(), rows * piece / pieces,
+                                    rows * (piece + 1) / pieces, ones_, v.data(), parts.data() + at(piece) * width);
+    });
+    for (std::size_t j = 0; j < width; ++j) {
+      out[j] = rho[j] * v[j];
+      for (Index piece = 0; piece < pieces; ++piece) out[j] += parts[at(piece) * width + j];
+    }
+  };
+  std::vector<double> residual(r.begin(), r.end()), direction(width), product(width);
+  double rz = 0.0;
+  for (std::size_t j = 0; j < width; ++j) {
+    x[j] = 0.0;
+    direction[j] = residual[j] / diagonal[j];
+    rz += residual[j] * direction[j];
+  }
+  const double goal = rz * std::min(0.01, rz / std::max(1e-300, std::fabs(scale)));
+  constexpr int most_products = 500;
+  int products = 0;
+  while (products < most_products && rz > goal) {
+    multiply(direction, product);
+    ++products;
+    const double curved = dot(direction, product);
+    if (!(curved > 0.0)) break;
+    const double step = rz / curved, last = rz;
+    rz = 0.0;
+    for (std::size_t j = 0; j < width; ++j) {
+      x[j] += step * direction[j];
+      residual[j] -= step * product[j];
+      rz += residual[j] * (residual[j] / diagonal[j]);
+    }
+    for (std::size_t j = 0; j < width; ++j) direction[j] = residual[j] / diagonal[j] + rz / last * direction[j];
+  }
+  return static_cast<double>(products) * static_cast<double>(rows);
+}
+
+}  // namespace gapless

@@ -1,0 +1,69 @@
+// The objective that Newton's method for linear models minimises, at a model w that it moves:
+//
+//     Q(w) = ½ Σ ρ_j w_j² + Σ_i φ̃_i(⟨a_i, w⟩),   φ̃(f) = max over lower ≤ β ≤ upper of β (p̃ − f) − ε|β| − ½ d̃ β²
+//
+// with a = x or (x, 1). It is quadratic between kinks. A loss with kinks is rounded off around some β̄ by − ½ r (β − β̄)²: p̃ = p + r β̄ and
+// d̃ = d + r. The gradient is ρ∘w − Σ β a with β = β(f), the Hessian diag ρ + Σ a aᵀ/d̃ over the samples strictly inside a quadratic piece.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/dual.hpp"
+#include "newton/gram.hpp"
+#include "newton/sweep.hpp"
+
+namespace gapless {
+
+class Piecewise {
+ public:
+  // The rows and the box are views that must outlive this. `sparse`: see GramTask; width and centre: see round.
+  Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const DualBox& box, Vector w, double width, Vector centre);
+
+  // Rounds the loss off around a centre, by r = width / max(upper, −lower) for each sample, or not at all for a width of zero, and looks.
+  // An empty centre is half way between zero and the bound on whose side a decision lies: to both sides of its kink.
+  void round(double width, Vector centre);
+
+  // A step along dw with Q′(t) almost zero (|Q′(t)| ≤ 0.01 |Q′(0)|; `first` is −Q′(0) > 0): returns t and moves w, f, β and the sums.
+  // Q′ is piecewise linear and rises, so that Newton's method finds its root inside a bracket. Near the optimum the first try, t = 1, is the
+  // root; so the pass that finds the decisions along dw also makes all that is needed there.
+  double step(Vector dw, Vector rho, double first);
+
+  // Σ a aᵀ/d̃ over the samples inside, written to `out`: by the rows that came and went since the last call in this round, unless many did.
+  void hessian(bool single, Out out);
+
+  // x with (diag ρ + Hessian) x ≈ r by conjugate gradients, preconditioned by the diagonal, until the squared norm of the residual in
+  // that metric has fallen by min(0.01, itself / scale); returns how many rows were multiplied.
+  double conjugate(Vector rho, Vector r, double scale, Out x) const;
+
+  Index samples() const { return n_; }
+  Index columns() const { return d_ + ones_; }
+  Index inside_count() const;
+  double weight_sum() const;  // Σ 1/d̃ over all samples
+  const SweepSums& sums() const { return sums_; }
+  std::vector<double>& w() { return w_; }
+  std::vector<double>& f() { return f_; }
+  std::vector<double>& beta() { return beta_; }
+  std::vector<double>& total() { return total_; }  // Σ β a
+
+ private:
+  Sweep task() const;
+  // Makes the task for each piece of the rows; adds up their sums and, where asked, their Σ (β − last) a into `total`.
+  SweepSums pass(const Sweep& common, double* total);
+  bool is_inside(Index i) const { return inside_[static_cast<std::size_t>(i)] != 0; }
+
+  Rows rows_;
+  Index n_, d_;
+  bool ones_, sparse_;
+  DualBox box_;
+  bool rounded_ = false;
+  bool hopeful_ = true;  // whether the last step was t = 1
+  std::vector<Index> bounds_;  // of the pieces of the rows
+  std::vector<double> w_, f_, df_, beta_, other_f_, other_beta_, p_, inverse_, total_;
+  std::vector<std::uint8_t> inside_, other_inside_, members_;  // members: whose products are in hessian_
+  std::vector<double> hessian_;
+  bool hessian_single_ = false;
+  SweepSums sums_;
+};
+
+}  // namespace gapless
