@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Before NumPy and Numba are imported, since they read these once: parallel workers share the cores. Set outright,
-# because a worker inherits what the main process has set for itself. Numba keeps two threads at least: that figure is
-# its ceiling, and tests compare the model of one thread with that of two.
+# Before NumPy is imported, since it reads these once: parallel workers share the cores. Set outright, because a worker
+# inherits what the main process has set for itself.
 _THREADS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{_library}_NUM_THREADS"] = str(_THREADS)
-os.environ["NUMBA_NUM_THREADS"] = str(max(2, _THREADS))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpy as np  # noqa: E402

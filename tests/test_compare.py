@@ -9,10 +9,9 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import gapless as gl
-from gapless.compare import Comparison, ComparisonInterrupted, Row, score, warm_up
+from gapless.compare import Comparison, ComparisonInterrupted, Row, score
 from gapless.errors import InvalidInputError
 from gapless.plot import ConvergenceDisplay, GapDisplay
 from gapless.solvers import QP, SDCA, SOLVERS, ProjectedGradient
@@ -160,17 +159,3 @@ def test_interruption_keeps_what_was_finished(problem):
     kept = caught.value.comparison
     assert [r.status.name for r in kept.results.values()] == ["CONVERGED", "INTERRUPTED"]
     assert caught.value.result is kept.results["subgradient"]
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "epsilon_insensitive"])
-def test_warm_up_compiles_what_the_solve_runs(sparse, loss):
-    from gapless.solvers import sweep
-
-    X = np.random.default_rng(1).normal(size=(30, 4))
-    y = X[:, 0] if loss == "epsilon_insensitive" else X[:, 0] > 0
-    problem = gl.Problem(sp.csr_array(X) if sparse else X, y, loss=loss, intercept="none")
-    warm_up(problem, SDCA())
-    compiled = len(sweep.advance.signatures)
-    gl.solve(problem, "sdca", max_iter=5)
-    assert len(sweep.advance.signatures) == compiled

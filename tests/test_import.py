@@ -75,36 +75,3 @@ def test_the_version_is_a_release():
 def test_every_module_imports_and_has_a_docstring():
     for found in pkgutil.walk_packages(gapless.__path__, "gapless."):
         assert importlib.import_module(found.name).__doc__, found.name
-
-
-SMALL_SOLVES = """
-import sys
-import numpy as np
-import scipy.sparse as sp
-import gapless as gl
-from numba.core.dispatcher import Dispatcher
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(12, 2))
-y = X[:, 0] > 0
-gl.solve(gl.Problem(X, y), "smo")
-gl.solve(gl.Problem(sp.csr_array(X), y, intercept="none"), "sdca")
-used = {}
-for name in [name for name in sys.modules if name.startswith("gapless.")]:
-    for each in vars(sys.modules[name]).values():
-        if isinstance(each, Dispatcher) and each.signatures:
-            hits, misses = each.stats.cache_hits, each.stats.cache_misses
-            used[f"{each.__module__}.{each.__name__}"] = (sum(hits.values()), sum(misses.values()))
-print(used)
-"""
-
-
-def test_a_second_process_compiles_nothing(tmp_path):
-    """Numba's disk cache serves every loop: jitclasses, closures and functions as arguments would defeat it."""
-    first, second = (ast.literal_eval(run(SMALL_SOLVES, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(2))
-    assert sum(misses for _, misses in first.values()) > 0
-    # What only other compiled functions call is compiled into them, and asked for by nobody in the second process.
-    assert second.keys() <= first.keys()
-    assert {"gapless.solvers.smo.whole.climb", "gapless.solvers.sdca.sweep.advance"} <= second.keys()
-    assert {name: misses for name, (_, misses) in second.items() if misses} == {}
-    assert all(hits > 0 for hits, _ in second.values())

@@ -141,10 +141,10 @@ def compare(
 ) -> Comparison:
     """Solve one problem by several solvers, given by name or with their options; None is all of them.
 
-    A solver that does not cover the problem is listed with its reason and does not stop the others. Compilation is not part of the seconds:
-    see :func:`warm_up`. ``test`` is a held-out (X, y) for the accuracy, which is that of the training samples otherwise. ``progress`` is called
-    with the solver's label and a :class:`~gapless.trace.Progress` after each check; returning True ends that solve. All other ``options`` are
-    those of :func:`~gapless.solve.solve`.
+    A solver that does not cover the problem is listed with its reason and does not stop the others. ``test`` is a held-out (X, y)
+    for the accuracy, which is that of the training samples otherwise. ``progress`` is called with the solver's label and a
+    :class:`~gapless.trace.Progress` after each check; returning True ends that solve. All other ``options`` are those of
+    :func:`~gapless.solve.solve`.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1])
@@ -163,7 +163,6 @@ def compare(
             reason = solver.unsupported(problem)
             if reason is not None:
                 raise UnsupportedError(reason)
-            warm_up(problem, solver)
             results[label] = solve(problem, solver, tol=tol, callback=callback, **options)
         except _REFUSALS as refusal:
             refused[label] = str(refusal)
@@ -171,25 +170,6 @@ def compare(
             results[label] = stop.result
             raise ComparisonInterrupted(stop.result, comparison) from None
     return comparison
-
-
-def warm_up(problem: Problem, solver: Solver) -> None:
-    """Solve four samples of the problem for two iterations, with its storage, loss and kernel: afterwards everything is compiled and imported."""
-    y = problem.y
-    if problem.classes is not None:
-        few = np.sort(np.concatenate([np.flatnonzero(y == sign)[:2] for sign in (-1.0, 1.0)]))
-    else:
-        few = np.arange(min(4, problem.n_samples))
-    tiny = Problem(
-        problem.X[few],
-        y[few],
-        loss=problem.loss,
-        kernel=problem.kernel,
-        C=problem.unit_cost,
-        intercept=problem.intercept,
-        intercept_scale=problem.intercept_scale,
-    )
-    solve(tiny, solver, tol=0.0, max_iter=2)
 
 
 def as_row(name: str, result: Result, test: tuple[Any, Any] | None = None) -> Row:

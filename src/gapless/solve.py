@@ -113,9 +113,7 @@ def solve(
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
             return run.go(point, limit, random_state)
-    except (KeyboardInterrupt, SystemError) as stop:
-        if not isinstance(stop, KeyboardInterrupt) and not isinstance(stop.__cause__, KeyboardInterrupt):
-            raise  # compiled functions turn a Ctrl-C that comes while they return into a SystemError because of it
+    except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
         run.catch_up()
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
