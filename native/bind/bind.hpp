@@ -8,5 +8,6 @@ namespace gapless::bind {
 void bind_blas(nanobind::module_& m);
 void bind_core(nanobind::module_& m);
 void bind_newton(nanobind::module_& m);
+void bind_kernels(nanobind::module_& m);
 
 }  // namespace gapless::bind

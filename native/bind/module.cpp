@@ -6,4 +6,5 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_blas(m);
   gapless::bind::bind_core(m);
   gapless::bind::bind_newton(m);
+  gapless::bind::bind_kernels(m);
 }

@@ -6,9 +6,8 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gapless import kernels
-from gapless.kernels import Panels, panel
-from gapless.kernels.tiles import exp32, exp64
+from gapless import _native, kernels
+from gapless.kernels import Panels
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2300, 6))
@@ -67,14 +66,15 @@ def test_a_given_matrix_is_looked_up():
 
 
 @pytest.mark.parametrize("data", [X, SPARSE], ids=["dense", "CSR"])
-def test_the_number_of_threads_changes_no_bit(data, monkeypatch):
+def test_the_number_of_threads_changes_no_bit(data):
     results = []
-    for cores in (1, 2, 3):
-        monkeypatch.setattr(panel, "core_count", lambda cores=cores: cores)
+    for threads in (1, 2, 3):
+        _native.limit_threads(threads)
         panels = Panels(KERNELS["rbf"], data)
         f = np.zeros(len(X))
         panels.expand(LEFT, COEFFICIENTS, f, slice(None))
         results.append((f, panels.own(np.ones(len(X)))))
+    _native.limit_threads(0)
     for one, other in zip(results[0], results[2], strict=True):
         np.testing.assert_array_equal(one, other)
     for one, other in zip(results[0], results[1], strict=True):
@@ -134,19 +134,7 @@ def test_only_kernels_with_relative_errors_have_bounds():
     assert not any(Panels(KERNELS[name], X).has_bounds for name in ("linear", "polynomial", "sum", "matern"))
 
 
-@pytest.mark.parametrize("exponential, dtype, error", [(exp32, np.float32, 2e-7), (exp64, np.float64, 5e-16)])
-def test_the_exponential(exponential, dtype, error):
-    x = np.concatenate([np.linspace(-80, 80, 4001), [0.0, -1e-9, 1e-9]]).astype(dtype)
-    found = x.copy()
-    exponential(found)
-    expected = np.exp(x.astype(np.float64))
-    np.testing.assert_allclose(found, expected, rtol=error)
-    strange = np.array([np.nan, -np.inf, -1e30], dtype=dtype)
-    exponential(strange)
-    assert np.isnan(strange[0]) and (strange[1:] <= 1e-37).all()
-
-
-def test_an_error_in_one_thread_reaches_the_caller(monkeypatch):
+def test_an_error_in_one_thread_reaches_the_caller():
     class Broken(kernels.Kernel):
         validity = kernels.Validity.ASSUMED
 
@@ -156,6 +144,5 @@ def test_an_error_in_one_thread_reaches_the_caller(monkeypatch):
         def diag(self, X):
             return np.ones(len(X))
 
-    monkeypatch.setattr(panel, "core_count", lambda: 2)
     with pytest.raises(FloatingPointError, match="no such entry"):
         Panels(Broken(), X).expand(LEFT, COEFFICIENTS, np.zeros(len(X)), slice(None))

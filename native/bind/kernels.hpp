@@ -1,0 +1,19 @@
+// The Python object that holds a kernel's panels, and whatever they read.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <vector>
+
+#include "kernels/panels.hpp"
+
+namespace gapless::bind {
+
+// gapless._native.Panels. An engine that uses the panels holds a reference to this object.
+struct PanelsObject {
+  std::vector<nanobind::object> kept;  // the arrays behind the panels' views
+  std::unique_ptr<Panels> panels;
+};
+
+}  // namespace gapless::bind

@@ -1,0 +1,105 @@
+// Entries of a given Gram matrix, and entries that somebody else computes by blocks.
+#include <algorithm>
+
+#include "kernels/node.hpp"
+
+namespace gapless {
+namespace {
+
+struct Named : Side {
+  const void* matrix = nullptr;
+  std::vector<Index> places;  // rows of that matrix, or of the table
+};
+
+std::unique_ptr<Side> named(const Samples& X, Chosen chosen) {
+  auto side = std::make_unique<Named>();
+  side->matrix = X.matrix;
+  side->places.resize(static_cast<std::size_t>(chosen.n));
+  for (Index i = 0; i < chosen.n; ++i) side->places[static_cast<std::size_t>(i)] = X.chosen[chosen[i]];
+  return side;
+}
+
+// Samples are places in the table, in their one column.
+template <class T>
+class Lookup final : public Node<T> {
+ public:
+  explicit Lookup(const Table& table) : table_(table) {}
+
+  std::unique_ptr<Side> left(const Samples& X, Chosen chosen) const override {
+    auto side = named(X, chosen);
+    std::visit(
+        [&](const auto& x) {
+          const double one = 1.0;
+          for (Index& place : static_cast<Named&>(*side).places) place = static_cast<Index>(x.dot(place, &one));
+        },
+        X.rows);
+    return side;
+  }
+  std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const override { return left(X, chosen); }
+
+  void tile(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, T* out, Index stride, Room<T>&,
+            int) const override {
+    if (table_.single)
+      copy<float>(static_cast<const Named&>(left), i0, i1, static_cast<const Named&>(right), j0, j1, out, stride);
+    else
+      copy<double>(static_cast<const Named&>(left), i0, i1, static_cast<const Named&>(right), j0, j1, out, stride);
+  }
+
+  bool is_costly(const Samples&) const override { return false; }
+
+ private:
+  template <class S>
+  void copy(const Named& left, Index i0, Index i1, const Named& right, Index j0, Index j1, T* out, Index stride) const {
+    for (Index i = i0; i < i1; ++i) {
+      const S* row = static_cast<const S*>(table_.data) + left.places[static_cast<std::size_t>(i)] * table_.row_stride;
+      const Index* places = right.places.data();
+      T* to = out + (i - i0) * stride - j0;
+      for (Index j = j0; j < j1; ++j) to[j] = static_cast<T>(row[places[j] * table_.column_stride]);
+    }
+  }
+
+  Table table_;
+};
+
+template <class T>
+class Foreign final : public Node<T> {
+ public:
+  explicit Foreign(std::shared_ptr<const Block> block) : block_(std::move(block)) {}
+
+  // Large tiles, as each costs a call.
+  Index left_grain() const override { return 256; }
+  Index right_grain() const override { return 256; }
+
+  std::unique_ptr<Side> left(const Samples& X, Chosen chosen) const override { return named(X, chosen); }
+  std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const override { return named(X, chosen); }
+
+  void tile(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, T* out, Index stride, Room<T>&,
+            int) const override {
+    const auto& one = static_cast<const Named&>(left);
+    const auto& two = static_cast<const Named&>(right);
+    const Index tall = i1 - i0, wide = j1 - j0;
+    const auto part = [](const Named& side, Index begin, Index n) {
+      return Places(side.places.data() + begin, static_cast<std::size_t>(n));
+    };
+    std::vector<double> entries(static_cast<std::size_t>(tall * wide));
+    block_->fill(one.matrix, part(one, i0, tall), two.matrix, part(two, j0, wide), {entries.data(), tall, wide, wide});
+    for (Index i = 0; i < tall; ++i)
+      for (Index j = 0; j < wide; ++j) out[i * stride + j] = static_cast<T>(entries[static_cast<std::size_t>(i * wide + j)]);
+  }
+
+ private:
+  std::shared_ptr<const Block> block_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Node<T>> make_given(const Expression& kernel) {
+  if (kernel.kind == Expression::Kind::table) return std::make_unique<Lookup<T>>(kernel.table);
+  return std::make_unique<Foreign<T>>(kernel.block);
+}
+
+template std::unique_ptr<Node<float>> make_given<float>(const Expression&);
+template std::unique_ptr<Node<double>> make_given<double>(const Expression&);
+
+}  // namespace gapless

@@ -1,0 +1,338 @@
+#include "kernels/panels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+
+#include "core/pool.hpp"
+#include "kernels/node.hpp"
+
+namespace gapless {
+namespace {
+
+constexpr Index few_entries = 1 << 17;  // below which a second thread is not worth its hand-over
+constexpr Index pieces_least = 16;      // for threads to share evenly
+constexpr Index widest = 1024;          // right rows of a piece
+constexpr Index stretch = 256;          // left rows whose sums are in the tiles' precision, where there are several columns
+constexpr Index slab = 4096;            // rows of other samples that are prepared at a time: little memory
+constexpr Index mirror = 32;            // rows and columns that are transposed at a time: both stay in the innermost cache
+
+Index up_to(Index n, Index grain) { return (n + grain - 1) / grain * grain; }
+
+// Begins of pieces of n places, at multiples of `grain`, whatever the number of threads.
+struct Pieces {
+  Pieces(Index n, Index across, Index grain) : n(n) {
+    if (n * across < few_entries)
+      width = std::max<Index>(n, 1);
+    else
+      width = up_to(std::min(widest, std::max<Index>(1, n / pieces_least)), grain);
+    count = (n + width - 1) / width;
+  }
+  Index begin(Index piece) const { return piece * width; }
+  Index end(Index piece) const { return std::min(n, (piece + 1) * width); }
+  Index n, width, count;
+};
+
+void share_some(Index pieces, const std::function<void(Index, int)>& work) {
+  if (pieces == 1)
+    work(0, 0);
+  else
+    share(pieces, work);
+}
+
+template <class T>
+class PanelsOf final : public Panels {
+ public:
+  PanelsOf(const Expression& kernel, const Samples& X) : X_(X), node_(make_node<T>(kernel, X)) {}
+
+  Index size() const override { return X_.size(); }
+  bool is_single() const override { return sizeof(T) == 4; }
+  bool is_costly() const override { return node_->is_costly(X_); }
+  bool has_bounds() const override { return node_->has_rounding(); }
+
+  void expand(Places left, Vector c, Index begin, Index end, double* out) override {
+    if (begin >= end || left.empty()) return;
+    const auto rows = node_->left(X_, chosen(left));
+    // Tiles begin at multiples of the grain: the first lies partly before `begin`.
+    const Index grain = node_->right_grain(), from = begin / grain * grain;
+    accumulate(*rows, length(left), c.data(), whole(), from, begin, end, out);
+    entries += static_cast<double>(left.size()) * static_cast<double>(end - begin);
+  }
+
+  void expand(Places left, Vector c, Places to, double* out) override {
+    if (to.empty() || left.empty()) return;
+    const auto rows = node_->left(X_, chosen(left));
+    const auto others = node_->right(X_, chosen(to));
+    std::vector<double> sums(to.size(), 0.0);
+    accumulate(*rows, length(left), c.data(), *others, 0, 0, length(to), sums.data());
+    for (std::size_t k = 0; k < to.size(); ++k) out[to[k]] += sums[k];
+    entries += static_cast<double>(left.size()) * static_cast<double>(to.size());
+  }
+
+  void extend(Places chosen, Index known, double shift, Matrix<float> out) override { extend_any(chosen, known, shift, out); }
+  void extend(Places chosen, Index known, double shift, Matrix<double> out) override { extend_any(chosen, known, shift, out); }
+  void rows(Places chosen, Index begin, Index end, Matrix<float> out) override { rows_any(chosen, begin, end, out); }
+  void rows(Places chosen, Index begin, Index end, Matrix<double> out) override { rows_any(chosen, begin, end, out); }
+  void cross(const Samples& Z, Matrix<float> out) override { cross_any(Z, out); }
+  void cross(const Samples& Z, Matrix<double> out) override { cross_any(Z, out); }
+
+  void apply(const Samples& Z, Matrix<const double> c, Matrix<double> out) override {
+    const Index q = c.columns;
+    for (Index i = 0; i < Z.size(); ++i) std::fill(out.row(i), out.row(i) + q, 0.0);
+    if (size() == 0) return;
+    const Side& own = all_left();
+    const std::vector<double> columns = transposed(c);
+    std::vector<double> sums;
+    for (Index at = 0; at < Z.size(); at += slab) {
+      const Index n = std::min(slab, Z.size() - at);
+      const auto right = node_->right(Z, run(at, n));
+      if (q == 1) {
+        sums.assign(static_cast<std::size_t>(n), 0.0);
+        accumulate(own, size(), columns.data(), *right, 0, 0, n, sums.data());
+        for (Index j = 0; j < n; ++j) out(at + j, 0) = sums[static_cast<std::size_t>(j)];
+      } else {
+        multiply(own, columns, q, *right, n, {out.row(at), n, q, out.stride});
+      }
+    }
+    entries += static_cast<double>(size()) * static_cast<double>(Z.size());
+  }
+
+  void apply_bounded(const Samples& Z, Matrix<const double> c, Matrix<double> out, Matrix<double> bounds) override {
+    const Index q = c.columns, n = size();
+    const Rounding own = node_->rounding(X_, run(0, n));
+    const double unit = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+    double largest = 1.0;
+    for (double norm : own.norms) largest = std::max(largest, norm);
+    std::vector<double> columns = transposed(c), vanished(static_cast<std::size_t>(q), 0.0);
+    columns.resize(static_cast<std::size_t>(2 * q * n));
+    for (Index m = 0; m < q; ++m)
+      for (Index i = 0; i < n; ++i) {
+        const double size = std::fabs(columns[static_cast<std::size_t>(m * n + i)]);
+        columns[static_cast<std::size_t>((q + m) * n + i)] = size * own.norms[static_cast<std::size_t>(i)];
+        vanished[static_cast<std::size_t>(m)] += 2.0 * static_cast<double>(std::numeric_limits<float>::min()) * size;
+      }
+    const Side& left = all_left();
+    std::vector<double> sums;
+    for (Index at = 0; at < Z.size(); at += slab) {
+      const Index rows = std::min(slab, Z.size() - at);
+      const Rounding others = node_->rounding(Z, run(at, rows));
+      const auto right = node_->right(Z, run(at, rows));
+      sums.assign(static_cast<std::size_t>(2 * q * rows), 0.0);
+      const Matrix<double> both{sums.data(), rows, 2 * q, 2 * q};
+      if (q == 1)
+        accumulate_two(left, n, columns.data(), *right, rows, both);
+      else
+        multiply(left, columns, 2 * q, *right, rows, both);
+      for (Index j = 0; j < rows; ++j) {
+        double share = unit * static_cast<double>(std::max(own.terms, others.terms) + 4) * others.norms[static_cast<std::size_t>(j)];
+        // e to the power of an error, not the error itself
+        const double worst = share * largest;
+        share *= std::expm1(std::min(worst, 500.0)) / worst;
+        const double sum_error = (q == 1 ? 3.0 : static_cast<double>(stretch) + 12.0) * unit;
+        for (Index m = 0; m < q; ++m) {
+          out(at + j, m) = both(j, m);
+          bounds(at + j, m) = 1.01 * (share + sum_error) * both(j, q + m) + vanished[static_cast<std::size_t>(m)];
+        }
+      }
+    }
+    entries += static_cast<double>(n) * static_cast<double>(Z.size());
+  }
+
+  void own(Vector c, double* out) override {
+    std::fill(out, out + size(), 0.0);
+    if (size() == 0) return;
+    accumulate(all_left(), size(), c.data(), whole(), 0, 0, size(), out);
+    entries += 0.5 * static_cast<double>(size()) * static_cast<double>(size());
+  }
+
+ private:
+  static Chosen chosen(Places places) { return {places.data(), 0, length(places)}; }
+  static Chosen run(Index begin, Index n) { return {nullptr, begin, n}; }
+
+  // All samples as either side, prepared when they are first asked for.
+  const Side& whole() {
+    if (!right_) right_ = node_->right(X_, run(0, size()));
+    return *right_;
+  }
+  const Side& all_left() {
+    if (!left_) left_ = node_->left(X_, run(0, size()));
+    return *left_;
+  }
+
+  static std::vector<double> transposed(Matrix<const double> c) {
+    std::vector<double> out(static_cast<std::size_t>(c.rows * c.columns));
+    for (Index i = 0; i < c.rows; ++i)
+      for (Index m = 0; m < c.columns; ++m) out[static_cast<std::size_t>(m * c.rows + i)] = c(i, m);
+    return out;
+  }
+
+  // out[j] += Σ c[i] k for begin ≤ j < end, from tiles that begin at `from` ≤ begin.
+  void accumulate(const Side& left, Index rows, const double* c, const Side& right, Index from, Index begin, Index end,
+                  double* out) {
+    const Pieces pieces(end - from, rows, node_->right_grain());
+    const Index tall = up_to(stretch, node_->left_grain());
+    share_some(pieces.count, [&](Index piece, int) {
+      Room<T> room;
+      const Index j0 = from + pieces.begin(piece), j1 = from + pieces.end(piece);
+      std::vector<double> sums(static_cast<std::size_t>(j1 - j0), 0.0);
+      for (Index i = 0; i < rows; i += tall)
+        node_->sum(left, i, std::min(rows, i + tall), c, right, j0, j1, sums.data(), room, 0);
+      for (Index j = std::max(j0, begin); j < j1; ++j) out[j] += sums[static_cast<std::size_t>(j - j0)];
+    });
+  }
+
+  // out(j, 0) += Σ c[i] k and out(j, 1) += Σ c[rows + i] k, in float64.
+  void accumulate_two(const Side& left, Index rows, const double* c, const Side& right, Index n, Matrix<double> out) {
+    const Pieces pieces(n, rows, node_->right_grain());
+    const Index tall = up_to(stretch, node_->left_grain());
+    share_some(pieces.count, [&](Index piece, int) {
+      Room<T> room;
+      const Index j0 = pieces.begin(piece), j1 = pieces.end(piece);
+      std::vector<double> one(static_cast<std::size_t>(j1 - j0), 0.0), two(one);
+      for (Index i = 0; i < rows; i += tall)
+        node_->sum_two(left, i, std::min(rows, i + tall), c, c + rows, right, j0, j1, one.data(), two.data(), room);
+      for (Index j = j0; j < j1; ++j) {
+        out(j, 0) += one[static_cast<std::size_t>(j - j0)];
+        out(j, 1) += two[static_cast<std::size_t>(j - j0)];
+      }
+    });
+  }
+
+  // out(j, m) += Σ over i of columns[m, i] k, with sums of `stretch` entries in the tiles' precision.
+  void multiply(const Side& left, const std::vector<double>& columns, Index q, const Side& right, Index n, Matrix<double> out) {
+    const Index rows = size(), tall = up_to(stretch, node_->left_grain());
+    const std::vector<T> weights(columns.begin(), columns.end());
+    const Pieces pieces(n, rows, node_->right_grain());
+    const Index wide = up_to(mirror, node_->right_grain());
+    share_some(pieces.count, [&](Index piece, int) {
+      Room<T> room;
+      std::vector<T> sums(static_cast<std::size_t>(wide));
+      for (Index j0 = pieces.begin(piece); j0 < pieces.end(piece); j0 += wide) {
+        const Index j1 = std::min(pieces.end(piece), j0 + wide);
+        for (Index i0 = 0; i0 < rows; i0 += tall) {
+          const Index i1 = std::min(rows, i0 + tall);
+          T* tile = room.tile(tall * wide, 0);
+          node_->tile(left, i0, i1, right, j0, j1, tile, wide, room, 1);
+          for (Index m = 0; m < q; ++m) {
+            std::fill(sums.begin(), sums.end(), T(0));
+            for (Index i = i0; i < i1; ++i) {
+              const T weight = weights[static_cast<std::size_t>(m * rows + i)];
+              for (Index j = 0; j < j1 - j0; ++j) sums[static_cast<std::size_t>(j)] += weight * tile[(i - i0) * wide + j];
+            }
+            for (Index j = j0; j < j1; ++j) out(j, m) += static_cast<double>(sums[static_cast<std::size_t>(j - j0)]);
+          }
+        }
+      }
+    });
+  }
+
+  template <class S>
+  void rows_any(Places chosen, Index begin, Index end, Matrix<S> out) {
+    if constexpr (!std::is_same_v<S, T>) {
+      throw std::logic_error("rows of the other precision were asked for");
+    } else {
+      if (begin >= end || chosen.empty()) return;
+      const auto left = node_->left(X_, this->chosen(chosen));
+      const Index grain = node_->right_grain(), from = begin / grain * grain, wide = up_to(stretch, grain);
+      fill(*left, length(chosen), whole(), from, begin, end, wide, out);
+      entries += static_cast<double>(chosen.size()) * static_cast<double>(end - begin);
+    }
+  }
+
+  template <class S>
+  void cross_any(const Samples& Z, Matrix<S> out) {
+    if constexpr (!std::is_same_v<S, T>) {
+      throw std::logic_error("rows of the other precision were asked for");
+    } else {
+      if (size() == 0) return;
+      for (Index at = 0; at < Z.size(); at += slab) {
+        const Index n = std::min(slab, Z.size() - at);
+        const auto left = node_->left(Z, run(at, n));
+        fill(*left, n, whole(), 0, 0, size(), up_to(stretch, node_->right_grain()), {out.row(at), n, size(), out.stride});
+      }
+      entries += static_cast<double>(size()) * static_cast<double>(Z.size());
+    }
+  }
+
+  // out(i, j) = k of left row i and right row j for begin ≤ j < end, from tiles that begin at `from` ≤ begin.
+  void fill(const Side& left, Index rows, const Side& right, Index from, Index begin, Index end, Index wide, Matrix<T> out) {
+    const Pieces pieces(end - from, rows, wide);
+    const Index tall = up_to(stretch, node_->left_grain());
+    share_some(pieces.count, [&](Index piece, int) {
+      Room<T> room;
+      for (Index j0 = from + pieces.begin(piece); j0 < from + pieces.end(piece); j0 += wide) {
+        const Index j1 = std::min(from + pieces.end(piece), j0 + wide), first = std::max(begin, j0);
+        for (Index i0 = 0; i0 < rows; i0 += tall) {
+          const Index i1 = std::min(rows, i0 + tall);
+          if (first == j0) {
+            node_->tile(left, i0, i1, right, j0, j1, &out(i0, j0), out.stride, room, 0);
+            continue;
+          }
+          T* tile = room.tile(tall * wide, 0);
+          node_->tile(left, i0, i1, right, j0, j1, tile, wide, room, 1);
+          for (Index i = i0; i < i1; ++i)
+            std::copy(tile + (i - i0) * wide + (first - j0), tile + (i - i0) * wide + (j1 - j0), &out(i, first));
+        }
+      }
+    });
+  }
+
+  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as they are above the diagonal.
+  static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide) {
+    for (Index j0 = left; j0 < left + wide; j0 += mirror) {
+      const Index j1 = std::min(left + wide, j0 + mirror);
+      for (Index i = i0; i < std::min(i1, j1); ++i)
+        for (Index j = std::max(j0, i + 1); j < j1; ++j) out(j, i) = out(i, j);
+    }
+  }
+
+  template <class S>
+  void extend_any(Places chosen, Index known, double shift, Matrix<S> out) {
+    if constexpr (!std::is_same_v<S, T>) {
+      throw std::logic_error("a matrix of the other precision was asked for");
+    } else {
+      const Index m = length(chosen), fresh = m - known;
+      if (fresh <= 0) return;
+      const auto left = node_->left(X_, this->chosen(chosen));
+      const auto right = node_->right(X_, this->chosen(chosen.subspan(static_cast<std::size_t>(known))));
+      const Pieces pieces(fresh, m, up_to(mirror, node_->right_grain()));
+      const Index tall = up_to(mirror, node_->left_grain());
+      const T offset = static_cast<T>(shift);
+      // The last columns are the longest: they come first.
+      share_some(pieces.count, [&](Index piece, int) {
+        Room<T> room;
+        const Index j0 = pieces.begin(pieces.count - 1 - piece), j1 = pieces.end(pieces.count - 1 - piece);
+        const Index top = known + j0, wide = j1 - j0;
+        Index mirrored = 0;
+        for (Index i0 = 0; i0 < known + j1; i0 += tall) {
+          const Index i1 = std::min(known + j1, i0 + tall);
+          node_->tile(*left, i0, i1, *right, j0, j1, &out(i0, top), out.stride, room, 0);
+          if (offset != T(0))
+            for (Index i = i0; i < i1; ++i)
+              for (Index j = 0; j < wide; ++j) out(i, top + j) += offset;
+          if (i1 <= top) {
+            reflect(out, i0, i1, top, wide);
+            mirrored = i1;
+          }
+        }
+        reflect(out, mirrored, known + j1, top, wide);  // around the diagonal, when both of its halves are written
+      });
+      entries += static_cast<double>(fresh) * 0.5 * static_cast<double>(m + known);
+    }
+  }
+
+  Samples X_;
+  std::unique_ptr<Node<T>> node_;
+  std::unique_ptr<Side> left_, right_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panels> make_panels(const Expression& kernel, const Samples& X, bool single) {
+  if (single) return std::make_unique<PanelsOf<float>>(kernel, X);
+  return std::make_unique<PanelsOf<double>>(kernel, X);
+}
+
+}  // namespace gapless
