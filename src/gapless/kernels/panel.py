@@ -189,7 +189,14 @@ def _specification(kernel: Any, X: Matrix) -> tuple[Any, ...]:
     if kind in (RBF, Laplacian):
         return kind.__name__.lower(), float(kernel.gamma), 0.0, 1, (), block
     if kind in (Polynomial, Sigmoid):
-        return kind.__name__.lower(), float(kernel.gamma), float(kernel.coef0), int(getattr(kernel, "degree", 1)), (), block
+        return (
+            kind.__name__.lower(),
+            float(kernel.gamma),
+            float(kernel.coef0),
+            int(getattr(kernel, "degree", 1)),
+            (),
+            block,
+        )
     return "block", 1.0, 0.0, 1, (), block
 
 
