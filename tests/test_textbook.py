@@ -15,7 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 import gapless as gl
+from gapless.solvers.base import Budget, Targets
 from gapless.solvers.textbook.sampling import Order
+from tests.solvers import driving
 
 _rng = np.random.default_rng(3)
 X = _rng.normal(size=(40, 3))
@@ -25,18 +27,14 @@ N, C, SEED = len(y), 0.7, 5
 BOUND = st.floats(-10, 10)
 
 
-def run(problem: gl.Problem, solver: gl.solvers.Solver, iterations: float, quantum: float = 1e7) -> Any:
-    """The solver's own state after some iterations, without the loop."""
-    state = solver.init(problem, None, np.random.default_rng(SEED))
-    state.quantum, state.limit = quantum, iterations
-    while state.iterations < iterations - 1e-9:
-        solver.step(problem, state)
-    return state
+def run(problem: gl.Problem, solver: gl.solvers.Solver, iterations: float) -> Any:
+    """The solver's own engine after some iterations, without the loop."""
+    return driving.run(solver, problem, iterations, seed=SEED)
 
 
 def visits(epochs: int, sampling: str = "epochs") -> list[int]:
     """The samples that a stochastic solver visits from this seed."""
-    order = Order.start(N, sampling, np.random.default_rng(SEED))
+    order = Order(N, sampling, np.random.default_rng(SEED))
     return [int(i) for _ in range(epochs) for i in order.next(N)]
 
 
@@ -213,7 +211,7 @@ def test_subgradient_is_the_masked_matrix_product_and_returns_the_best_iterate()
         w = w * min(1.0, math.sqrt(2 * best[0] / max(w @ w, 1e-300)))  # the ball that holds the optimum
     state = run(problem, gl.solvers.Subgradient(eta=1.0, t0=1.0), 60)
     assert_allclose(state.w, w, atol=1e-12)
-    assert_allclose(gl.solvers.Subgradient().point(problem, state).w, best[1], atol=1e-12)
+    assert_allclose(state.point().w, best[1], atol=1e-12)
     assert (np.diff(values) > 0).any() and values[-1] > best[0]  # not a descent method
 
 
@@ -242,10 +240,10 @@ def test_sgd_shrinks_w_and_moves_w_and_b_when_the_margin_is_missed():
             tail_w.append(w)
             tail_b.append(b)
     last = gl.solvers.SGD(t0=t0, averaging="none")
-    point = last.point(problem, run(problem, last, 4))
+    point = run(problem, last, 4).point()
     assert_allclose([*point.w, point.b], [*w, b], atol=1e-12)
     tail = gl.solvers.SGD(t0=t0, averaging="tail")
-    point = tail.point(problem, run(problem, tail, 4))
+    point = run(problem, tail, 4).point()
     assert_allclose([*point.w, point.b], [*np.mean(tail_w, axis=0), np.mean(tail_b)], atol=1e-12)
 
 
@@ -258,7 +256,7 @@ def test_sgd_draws_uniformly_or_in_reshuffled_epochs():
     for t, i in enumerate(visits(2, "uniform")):
         w = (1 - 1 / (t + N)) * w + (N * C / (t + N) * y[i] * X[i] if y[i] * (X[i] @ w) < 1 else 0.0)
     solver = gl.solvers.SGD(averaging="none", sampling="uniform")
-    assert_allclose(solver.point(problem, run(problem, solver, 2)).w, w, atol=1e-12)
+    assert_allclose(run(problem, solver, 2).point().w, w, atol=1e-12)
 
 
 def test_pegasos_is_theta_over_lambda_t_and_the_average_of_all_iterates():
@@ -270,9 +268,9 @@ def test_pegasos_is_theta_over_lambda_t_and_the_average_of_all_iterates():
         iterates.append(w)
         if y[i] * (X[i] @ w) < 1:
             theta = theta + y[i] * X[i]
-    state = run(problem, gl.solvers.Pegasos(), 5)
-    assert_allclose(gl.solvers.Pegasos().point(problem, state).w, np.mean(iterates, axis=0), atol=1e-12)
-    assert_allclose(gl.solvers.Pegasos(average=False).point(problem, state).w, theta / (lam * 5 * N), atol=1e-12)
+    average, last = (run(problem, gl.solvers.Pegasos(average=average), 5).point() for average in (True, False))
+    assert_allclose(average.w, np.mean(iterates, axis=0), atol=1e-12)
+    assert_allclose(last.w, theta / (lam * 5 * N), atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [None, gl.kernels.RBF(0.5)])
@@ -337,14 +335,14 @@ def test_sdca_keeps_w_and_a_zero_row_goes_to_its_bound():
 def test_sdca_raises_the_dual_at_every_step(loss, sampling):
     problem = gl.Problem(X, y, C=C, intercept="regularized", loss=loss)
     solver = gl.solvers.SDCA(sampling=sampling)
-    state = solver.init(problem, None, np.random.default_rng(SEED))
-    state.quantum = 1.0  # a sample a step
-    values = []
+    engine = solver.init(problem, None, np.random.default_rng(SEED))
+    values, iterations = [], 0.0
     for _ in range(3 * N):
-        solver.step(problem, state)
-        separable = problem.loss.dual_value(problem.y, problem.cost, state.beta).sum()
-        values.append(separable - 0.5 * state.beta @ (X @ X.T + 1.0) @ state.beta)
-    assert state.iterations == pytest.approx(3) and (np.diff(values) >= -1e-12).all() and values[-1] > values[0]
+        iterations += engine.step(Budget(work=1.0), Targets()).iterations  # a sample a step
+        beta = engine.point().beta
+        separable = problem.loss.dual_value(problem.y, problem.cost, beta).sum()
+        values.append(separable - 0.5 * beta @ (X @ X.T + 1.0) @ beta)
+    assert iterations == pytest.approx(3) and (np.diff(values) >= -1e-12).all() and values[-1] > values[0]
 
 
 @pytest.mark.parametrize("kernel", [None, gl.kernels.RBF(0.5)])

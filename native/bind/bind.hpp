@@ -9,5 +9,7 @@ void bind_blas(nanobind::module_& m);
 void bind_core(nanobind::module_& m);
 void bind_newton(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
+void bind_sdca(nanobind::module_& m);
+void bind_textbook(nanobind::module_& m);
 
 }  // namespace gapless::bind

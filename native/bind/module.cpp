@@ -7,4 +7,6 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_core(m);
   gapless::bind::bind_newton(m);
   gapless::bind::bind_kernels(m);
+  gapless::bind::bind_sdca(m);
+  gapless::bind::bind_textbook(m);
 }

@@ -18,10 +18,15 @@ struct DenseRows {
   static constexpr bool is_sparse = false;
   GAPLESS_INLINE Index size() const { return n; }
   GAPLESS_INLINE const T* row(Index i) const { return values + i * d; }
+  GAPLESS_INLINE Index begin(Index i) const { return i * d; }  // of the row's entries; begin(n) is their number
   GAPLESS_INLINE double entries() const { return static_cast<double>(n) * static_cast<double>(d); }
 
-  GAPLESS_INLINE double dot(Index i, const double* w) const {
-    const T* x = row(i);
+  GAPLESS_INLINE double dot(Index i, const double* w) const { return dot_entries(i * d, i * d + d, w); }
+  GAPLESS_INLINE void add(Index i, double scale, double* w) const { add_entries(i * d, i * d + d, scale, w); }
+  // The same by the place of the row's entries, for loops that know it.
+  GAPLESS_INLINE double dot_entries(Index begin, Index end, const double* w) const {
+    const T* x = values + begin;
+    const Index d = end - begin;
     double sums[8] = {};  // lanes written out: their additions do not wait for each other, and vectorise
     Index j = 0;
     for (; j + 8 <= d; j += 8)
@@ -29,8 +34,9 @@ struct DenseRows {
     for (int h = 0; j < d; ++j, ++h) sums[h] += static_cast<double>(x[j]) * w[j];
     return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
   }
-  GAPLESS_INLINE void add(Index i, double scale, double* w) const {
-    const T* x = row(i);
+  GAPLESS_INLINE void add_entries(Index begin, Index end, double scale, double* w) const {
+    const T* x = values + begin;
+    const Index d = end - begin;
     for (Index j = 0; j < d; ++j) w[j] += scale * static_cast<double>(x[j]);
   }
   GAPLESS_INLINE double square(Index i) const {
@@ -51,13 +57,15 @@ struct CsrRows {
 
   static constexpr bool is_sparse = true;
   GAPLESS_INLINE Index size() const { return n; }
+  GAPLESS_INLINE Index begin(Index i) const { return indptr[i]; }
   GAPLESS_INLINE double entries() const { return static_cast<double>(indptr[n] - indptr[0]); }
   GAPLESS_INLINE double value(Index k) const { return static_cast<double>(values[k]); }  // the k-th stored entry
 
-  GAPLESS_INLINE double dot(Index i, const double* w) const {
+  GAPLESS_INLINE double dot(Index i, const double* w) const { return dot_entries(indptr[i], indptr[i + 1], w); }
+  GAPLESS_INLINE void add(Index i, double scale, double* w) const { add_entries(indptr[i], indptr[i + 1], scale, w); }
+  // The same by the place of the row's entries, for loops that know it.
+  GAPLESS_INLINE double dot_entries(Index k, Index end, const double* w) const {
     double even = 0.0, odd = 0.0;  // two sums, so that an addition need not wait for the one before
-    Index k = indptr[i];
-    const Index end = indptr[i + 1];
     for (; k + 1 < end; k += 2) {
       even += static_cast<double>(values[k]) * w[indices[k]];
       odd += static_cast<double>(values[k + 1]) * w[indices[k + 1]];
@@ -65,8 +73,8 @@ struct CsrRows {
     if (k < end) even += static_cast<double>(values[k]) * w[indices[k]];
     return even + odd;
   }
-  GAPLESS_INLINE void add(Index i, double scale, double* w) const {
-    for (Index k = indptr[i]; k < indptr[i + 1]; ++k) w[indices[k]] += scale * static_cast<double>(values[k]);
+  GAPLESS_INLINE void add_entries(Index begin, Index end, double scale, double* w) const {
+    for (Index k = begin; k < end; ++k) w[indices[k]] += scale * static_cast<double>(values[k]);
   }
   GAPLESS_INLINE double square(Index i) const {
     double total = 0.0;
@@ -84,13 +92,14 @@ struct OnesRows {
 
   static constexpr bool is_sparse = true;
   GAPLESS_INLINE Index size() const { return n; }
+  GAPLESS_INLINE Index begin(Index i) const { return indptr[i]; }
   GAPLESS_INLINE double entries() const { return static_cast<double>(indptr[n] - indptr[0]); }
   GAPLESS_INLINE double value(Index) const { return 1.0; }
 
-  GAPLESS_INLINE double dot(Index i, const double* w) const {
+  GAPLESS_INLINE double dot(Index i, const double* w) const { return dot_entries(indptr[i], indptr[i + 1], w); }
+  GAPLESS_INLINE void add(Index i, double scale, double* w) const { add_entries(indptr[i], indptr[i + 1], scale, w); }
+  GAPLESS_INLINE double dot_entries(Index k, Index end, const double* w) const {
     double even = 0.0, odd = 0.0;
-    Index k = indptr[i];
-    const Index end = indptr[i + 1];
     for (; k + 1 < end; k += 2) {
       even += w[indices[k]];
       odd += w[indices[k + 1]];
@@ -98,8 +107,8 @@ struct OnesRows {
     if (k < end) even += w[indices[k]];
     return even + odd;
   }
-  GAPLESS_INLINE void add(Index i, double scale, double* w) const {
-    for (Index k = indptr[i]; k < indptr[i + 1]; ++k) w[indices[k]] += scale;
+  GAPLESS_INLINE void add_entries(Index begin, Index end, double scale, double* w) const {
+    for (Index k = begin; k < end; ++k) w[indices[k]] += scale;
   }
   GAPLESS_INLINE double square(Index i) const { return static_cast<double>(indptr[i + 1] - indptr[i]); }
 };

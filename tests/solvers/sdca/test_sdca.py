@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gapless as gl
+from gapless import _native
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.solvers import SDCA
+from gapless.solvers.base import Budget, Outcome, Targets
 from gapless.solvers.newton.proximal_newton import ProximalNewton
-from gapless.solvers.sdca.sweep import ACTIVE, DUAL
 from tests.sample_problems import CATALOGUE, classes, line
-from tests.solvers.driving import assert_rises, drive, visits
+from tests.solvers.driving import assert_rises, drive, run, visits
 
 BOXES = [
     entry
@@ -86,12 +87,8 @@ def sparse_rows(n: int, d: int, seed: int = 0, noise: float = 0.5) -> tuple[sp.c
 
 
 def epochs(problem: gl.Problem, solver: SDCA, count: int):
-    """A state after so many epochs, with nothing aimed at."""
-    state = solver.init(problem, None, np.random.default_rng(0))
-    state.limit = count
-    while state.iterations < count - 1e-9:
-        solver.step(problem, state)
-    return state
+    """An engine after so many epochs, with nothing aimed at."""
+    return run(solver, problem, count)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive"])
@@ -102,7 +99,7 @@ def test_shrinking_leaves_out_rows_and_ends_at_the_optimum_of_all(loss, n):
     y = y if loss != "epsilon_insensitive" else np.where(y, 1.0, -0.5)
     problem = gl.Problem(X, y, loss=loss, C=0.1, intercept="none")
     fewest = [
-        min(epochs(problem, SDCA(shrinking=on), k).epoch.counts[ACTIVE] for k in range(1, 15)) for on in (True, False)
+        min(epochs(problem, SDCA(shrinking=on), k).epochs.active.size for k in range(1, 15)) for on in (True, False)
     ]
     assert fewest[0] < 0.95 * n and fewest[1] == n
     results = [gl.solve(problem, SDCA(shrinking=on, second_order=False), tol=1e-8) for on in (True, False)]
@@ -112,22 +109,31 @@ def test_shrinking_leaves_out_rows_and_ends_at_the_optimum_of_all(loss, n):
     assert abs(a.primal - b.primal) <= a.gap + b.gap + 1e-12 * a.primal
 
 
-def test_rows_that_were_left_out_wrongly_come_back():
+def test_a_start_at_the_wrong_bounds_is_no_obstacle():
     """From the optimum of another C almost every row is at a bound, and at the wrong one."""
     X, y = sparse_rows(400, 30)
     small, large = (gl.Problem(X, y, C=C, intercept="none") for C in (1e-4, 3.0))
     start = gl.solve(small, "sdca", tol=1e-8)
-    solver = SDCA(second_order=False)
-    assert gl.solve(large, solver, tol=1e-8, start=start).status is gl.Status.CONVERGED
-    state = epochs(large, solver, 30)
-    state.epoch.active[:3] = [0, 1, 2]  # all but three rows are left out, whatever they would say
-    state.epoch.counts[ACTIVE] = 3
-    result = gl.solve(large, solver, tol=1e-8, start=gl.Point(beta=state.beta))
-    state.target, state.limit = 1e-8, 3000.0
-    while not state.ready and state.iterations < 2999:
-        solver.step(large, state)
-    again = gl.certify(large, gl.Point(beta=state.beta))
-    assert again.relative_gap <= 1e-7 and result.certificate.relative_gap <= 1e-8
+    result = gl.solve(large, SDCA(second_order=False), tol=1e-8, start=start)
+    assert result.status is gl.Status.CONVERGED
+
+
+def test_rows_that_were_left_out_wrongly_come_back():
+    """Of a few rows each epoch is wrong about some: their β at the end is another than when they were left out."""
+    wrong = 0
+    for seed in range(4):
+        X, y = sparse_rows(200, 100, seed)
+        problem = gl.Problem(X, y, C=3.0, intercept="none")
+        engine = SDCA(second_order=False).init(problem, None, np.random.default_rng(0))
+        seen, outcome = [], Outcome.RUNNING
+        while outcome is Outcome.RUNNING and len(seen) < 3000:
+            outcome = engine.step(Budget(iterations=1.0), Targets(gap=1e-8)).outcome
+            out = np.setdiff1d(np.arange(200), engine.epochs.active)
+            seen.append((out, engine.beta[out]))
+        assert outcome is Outcome.READY
+        assert gl.certify(problem, engine.point()).relative_gap <= 1e-7
+        wrong += max(np.count_nonzero(engine.beta[out] != then) for out, then in seen)
+    assert wrong > 0
 
 
 @pytest.mark.parametrize(
@@ -206,27 +212,23 @@ def test_compact_rows_change_nothing(values):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive"])
 def test_two_threads_raise_the_dual_and_give_what_one_gives(monkeypatch, loss, intercept):
     """The halves are always the same two: run one after the other, or at once, they give the same bits."""
-    monkeypatch.setattr("gapless.solvers.sdca.LEAST_ENTRIES", 0.0)
-    monkeypatch.setattr("gapless.solvers.sdca.halves.LEAST_ENTRIES", 0.0)
+    monkeypatch.setattr("gapless.solvers.sdca.solver.LEAST_ENTRIES", 0.0)
     X, y = sparse_rows(3000, 40)
     y = y if loss != "epsilon_insensitive" else np.where(y, 1.0, -0.5)
     problem = gl.Problem(X, y, loss=loss, C=0.3, intercept=intercept)
     solver = SDCA(second_order=False)
 
-    class Inline:
-        """A pool that runs what it is given on the caller's thread, when the answer is asked for."""
-
-        def submit(self, work, *arguments):
-            return type("Later", (), {"result": lambda _: work(*arguments)})()
-
     at_once = epochs(problem, solver, 6)
     result = gl.solve(problem, solver, tol=1e-6)
     assert result.status is gl.Status.CONVERGED
-    monkeypatch.setattr("gapless.solvers.sdca.halves.second_thread", Inline)
-    in_turn = epochs(problem, solver, 6)
+    _native.limit_threads(1)
+    try:
+        in_turn = epochs(problem, solver, 6)
+    finally:
+        _native.limit_threads(0)
     assert np.array_equal(at_once.beta, in_turn.beta) and np.array_equal(at_once.w, in_turn.w)
     np.testing.assert_allclose(at_once.w, problem.weights(at_once.beta), atol=1e-10)
     if intercept != "free":  # whose multiplier moves between epochs
         values = [gl.certify(problem, gl.Point(beta=epochs(problem, solver, k).beta)).dual for k in range(1, 7)]
         assert_rises([0.0, *values])
-        assert at_once.epoch.numbers[DUAL] <= values[-1] * (1 + 1e-9)
+        assert at_once.epochs.dual_value <= values[-1] * (1 + 1e-9)

@@ -31,7 +31,7 @@ def test_the_steps_of_the_textbook(intercept, average):
         total += w
         if y[i] * w @ augmented[i] < 1:
             theta += y[i] * augmented[i]
-        point = Pegasos(average=average).point(problem, state)
+        point = state.point()
         expected = total / t if average else theta / (lam * t)
         np.testing.assert_allclose(point.w, expected[:3], atol=1e-12)
         assert point.b == pytest.approx(s * expected[3], abs=1e-12)

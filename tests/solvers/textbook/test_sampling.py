@@ -30,7 +30,7 @@ def test_uniform_draws_are_uniform_and_with_replacement():
 
 
 def test_pieces_end_with_the_epoch_and_seeds_differ():
-    order = Order.start(7, "epochs", np.random.default_rng(0))
+    order = Order(7, "epochs", np.random.default_rng(0))
     assert [len(order.next(5)) for _ in range(4)] == [5, 2, 5, 2]
     assert visits(20, "epochs", 20, seed=1) != visits(20, "epochs", 20, seed=2)
     assert visits(20, "epochs", 20, seed=1) == visits(20, "epochs", 20, seed=1)

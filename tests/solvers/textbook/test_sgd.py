@@ -49,7 +49,7 @@ def test_the_steps_of_the_textbook(intercept, step_rule, sampling):
     states = drive(solver, problem, 60)
     next(states)
     for iterate, state in zip(expected, states, strict=True):
-        point = solver.point(problem, state)
+        point = state.point()
         np.testing.assert_allclose(np.append(point.w, point.b), iterate, atol=1e-12)
 
 
@@ -63,7 +63,7 @@ def test_the_average_starts_anew_at_each_power_of_two(intercept):
     next(states)
     for t, state in enumerate(states, start=1):
         began = max((N * 2**k for k in range(4) if N * 2**k < t), default=0)
-        point = solver.point(problem, state)
+        point = state.point()
         np.testing.assert_allclose(np.append(point.w, point.b), expected[began:t].mean(axis=0), atol=1e-12)
 
 
@@ -74,7 +74,7 @@ def test_a_vanishing_scale_is_folded_in_time():
     expected = textbook(X, y, "none", "epochs", lambda t: 0.99, 200)
     problem = gl.Problem(X, y, C=C, intercept="none")
     *_, state = drive(solver, problem, 200)
-    np.testing.assert_allclose(solver.point(problem, state).w, expected[-1][:D], rtol=1e-9)
+    np.testing.assert_allclose(state.point().w, expected[-1][:D], rtol=1e-9)
 
 
 def test_the_average_survives_the_folding():
@@ -83,7 +83,7 @@ def test_the_average_survives_the_folding():
     expected = np.array(textbook(X, y, "regularized", "epochs", lambda t: 0.9, 4 * N))
     problem = gl.Problem(X, y, C=C, intercept="regularized", intercept_scale=SCALE)
     *_, state = drive(solver, problem, 4 * N)
-    point = solver.point(problem, state)
+    point = state.point()
     np.testing.assert_allclose(np.append(point.w, point.b), expected[2 * N :].mean(axis=0), rtol=1e-9)
 
 

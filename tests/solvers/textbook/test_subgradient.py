@@ -63,7 +63,7 @@ def test_it_is_no_descent_method_but_keeps_the_best(name):
     solver, values, best = Subgradient(step_rule="constant", eta=0.2), [], []
     reference = CATALOGUE[name].reference()
     for state in drive(solver, problem, 80):
-        point = solver.point(problem, state)
+        point = state.point()
         values.append(gl.certify(problem, gl.Point(w=state.w, b=state.b)).primal)
         best.append(reference.primal(point.w, None, point.b))
     assert (np.diff(values) > 0).any()

@@ -9,32 +9,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from gapless.data.rows import FASTMATH
-from gapless.losses.steps import dual_step
+from gapless import _native
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import (
+    Advance,
+    Budget,
+    Engine,
     Solver,
-    State,
+    Targets,
     check_choice,
     full_gram,
     refuse_free_intercept,
-    samples_ahead,
     start_beta,
 )
 from gapless.solvers.textbook.sampling import SAMPLINGS, Order
-
-
-@dataclass
-class CoordinateAscentState(State):
-    """β, f = Kβ, and K."""
-
-    K: np.ndarray = None  # type: ignore[assignment]
-    beta: np.ndarray = None  # type: ignore[assignment]
-    f: np.ndarray = None  # type: ignore[assignment]
-    order: Order = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -57,32 +47,25 @@ class CoordinateAscent(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_free_intercept(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> CoordinateAscentState:
-        K = full_gram(problem, self.name)
-        beta = start_beta(problem, start)
-        f = problem.expand(beta) + problem.shift * float(beta.sum())
-        return CoordinateAscentState(rng, K=K, beta=beta, f=f, order=Order.start(len(beta), self.sampling, rng))
-
-    def step(self, problem: Problem, state: CoordinateAscentState) -> None:
-        n = problem.n_samples
-        piece = state.order.next(samples_ahead(state, n, n))
-        _ascend(problem.dual, state.K, piece, state.beta, state.f)
-        state.iterations += len(piece) / n
-        state.work += float(len(piece) * n)
-
-    def point(self, problem: Problem, state: CoordinateAscentState) -> Point:
-        return Point(beta=state.beta.copy())
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> CoordinateAscentEngine:
+        order = Order(problem.n_samples, self.sampling, rng)
+        return CoordinateAscentEngine(problem, full_gram(problem, self.name), start_beta(problem, start), order)
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
-def _ascend(dual, K, piece, beta, f):
-    """One exact maximisation for each index of ``piece``; writes beta and f."""
-    for k in range(len(piece)):
-        i = piece[k]
-        old = beta[i]
-        new = dual_step(dual, i, f[i], old, K[i, i])
-        if new != old:
-            beta[i] = new
-            row = K[i]
-            for j in range(len(f)):
-                f[j] += (new - old) * row[j]
+class CoordinateAscentEngine(Engine):
+    """β, f = Kβ, and K."""
+
+    def __init__(self, problem: Problem, K: np.ndarray, beta: np.ndarray, order: Order) -> None:
+        self.problem, self.K, self.order = problem, K, order
+        self.beta = beta
+        self.f = problem.expand(beta) + problem.shift * float(beta.sum())
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        n = self.problem.n_samples
+        piece = self.order.next(self.samples_ahead(budget, n, n))
+        # For each k of the piece: βₖ ← the maximiser of the dual along its coordinate, f += (new − old) Kₖ.
+        _native.ascend_coordinates(self.problem.dual, self.K, piece, self.beta, self.f)
+        return Advance(len(piece) / n, float(len(piece) * n))
+
+    def point(self) -> Point:
+        return Point(beta=self.beta.copy())

@@ -11,25 +11,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from gapless.data.rows import row_add, row_dot, row_entries
+from gapless import _native
+from gapless.data.rows import row_entries
 from gapless.losses import Hinge
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Solver, State, refuse_hard_margin, refuse_kernel, samples_ahead
+from gapless.solvers.base import Advance, Budget, Engine, Solver, Targets, refuse_hard_margin, refuse_kernel
 from gapless.solvers.textbook.sampling import Order
-
-
-@dataclass
-class PegasosState(State):
-    """θ and its intercept entry; per sample the number of errors and its harmonic-weighted twin; t and H = Σ 1/s for s ≤ t."""
-
-    theta: np.ndarray = None  # type: ignore[assignment]
-    errors: np.ndarray = None  # type: ignore[assignment]
-    weighted: np.ndarray = None  # type: ignore[assignment]
-    scalars: np.ndarray = None  # type: ignore[assignment]  # θ_b, t, H
-    order: Order = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -55,46 +44,33 @@ class Pegasos(Solver):
             )
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> PegasosState:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> PegasosEngine:
+        return PegasosEngine(problem, self.average, Order(problem.n_samples, "uniform", rng))
+
+
+class PegasosEngine(Engine):
+    """θ and its intercept entry; per sample the number of errors and its harmonic-weighted twin; t and H = Σ 1/s for s ≤ t."""
+
+    def __init__(self, problem: Problem, average: bool, order: Order) -> None:
         n, d = problem.X.shape
-        order = Order.start(n, "uniform", rng)
-        return PegasosState(
-            rng, theta=np.zeros(d), errors=np.zeros(n), weighted=np.zeros(n), scalars=np.zeros(3), order=order
-        )  # fmt: skip
+        self.problem, self.average, self.order = problem, average, order
+        self.theta, self.theta_b = np.zeros(d), 0.0
+        self.errors, self.weighted = np.zeros(n), np.zeros(n)
+        self.t, self.harmonic = 0.0, 0.0
 
-    def step(self, problem: Problem, state: PegasosState) -> None:
-        n = problem.n_samples
-        entries = row_entries(problem.rows)
-        piece = state.order.next(samples_ahead(state, problem.n_samples, 2 * entries))
-        _walk(
-            problem.rows, problem.y, problem.cost, problem.shift, piece, state.theta, state.errors, state.weighted, state.scalars
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        problem, n, cost = self.problem, self.problem.n_samples, 2 * row_entries(self.problem.rows)
+        piece = self.order.next(self.samples_ahead(budget, n, cost))
+        # For each i of the piece: t ← t + 1; where yᵢ⟨θ, xᵢ⟩/t < 1, θ += n cᵢ yᵢ xᵢ and the error is counted.
+        self.theta_b, self.t, self.harmonic = _native.walk_pegasos(
+            problem.rows, problem.y, problem.cost, problem.shift, piece,
+            self.theta_b, self.t, self.harmonic, self.theta, self.errors, self.weighted,
         )  # fmt: skip
-        state.iterations += len(piece) / n
-        state.work += 2 * len(piece) * entries
+        return Advance(len(piece) / n, cost * len(piece))
 
-    def point(self, problem: Problem, state: PegasosState) -> Point:
-        _, t, harmonic = state.scalars
-        counts = (
-            (harmonic * state.errors - state.weighted) / max(t, 1.0) if self.average else state.errors / max(t, 1.0)
-        )
-        beta = problem.y * problem.cost * problem.n_samples * counts
+    def point(self) -> Point:
+        problem, counts = self.problem, self.errors
+        if self.average:  # an update at s is part of θ/t for s < t ≤ T, which adds up to H_T − H_s
+            counts = self.harmonic * self.errors - self.weighted
+        beta = problem.y * problem.cost * problem.n_samples * counts / max(self.t, 1.0)
         return Point(beta=beta, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _walk(rows, y, cost, shift, piece, theta, errors, weighted, scalars):
-    """One step for each index of ``piece``; writes theta, errors, weighted and the scalars. θ is kept in the scaling w = θ/t."""
-    n = len(y)
-    theta_b, t, harmonic = scalars[0], scalars[1], scalars[2]
-    for k in range(len(piece)):
-        i = piece[k]
-        t += 1.0
-        harmonic += 1.0 / t
-        f = (row_dot(rows, i, theta) + theta_b) / t
-        if y[i] * f < 1.0 and cost[i] > 0.0:
-            change = n * cost[i] * y[i]
-            row_add(rows, i, change, theta)
-            theta_b += shift * change
-            errors[i] += 1.0
-            weighted[i] += harmonic  # an update at s is part of θ/t for s < t ≤ T, which adds up to H_T − H_s
-    scalars[0], scalars[1], scalars[2] = theta_b, t, harmonic

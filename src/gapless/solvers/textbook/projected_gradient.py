@@ -12,28 +12,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from gapless import _native
 from gapless.data.rows import row_entries
-from gapless.losses.steps import dual_step
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Solver, State, full_gram, refuse_free_intercept, start_beta, whole_steps
+from gapless.solvers.base import (
+    Advance,
+    Budget,
+    Engine,
+    Outcome,
+    Solver,
+    Targets,
+    full_gram,
+    refuse_free_intercept,
+    start_beta,
+)
 from gapless.solvers.textbook.spectrum import largest_eigenvalue, product
-
-
-@dataclass
-class ProjectedGradientState(State):
-    """β with Kβ, the point of extrapolation with its product, and the momentum's counter."""
-
-    K: np.ndarray | None = None
-    L: float = 1.0
-    beta: np.ndarray = None  # type: ignore[assignment]
-    f: np.ndarray = None  # type: ignore[assignment]
-    z: np.ndarray = None  # type: ignore[assignment]
-    f_z: np.ndarray = None  # type: ignore[assignment]
-    momentum: float = 1.0
-    value: float = -np.inf
 
 
 @dataclass(frozen=True)
@@ -53,59 +48,59 @@ class ProjectedGradient(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_free_intercept(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> ProjectedGradientState:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> ProjectedGradientEngine:
         K = None if problem.is_linear else full_gram(problem, self.name)
-        beta = start_beta(problem, start)
-        state = ProjectedGradientState(rng, K=K, beta=beta, z=beta.copy())
-        state.L = largest_eigenvalue(problem, K)
-        state.f = product(problem, K, beta)
-        state.f_z = state.f.copy()
-        state.value = _dual_value(problem, beta, state.f)
-        return state
+        return ProjectedGradientEngine(problem, K, start_beta(problem, start), self.acceleration)
 
-    def step(self, problem: Problem, state: ProjectedGradientState) -> None:
+
+class ProjectedGradientEngine(Engine):
+    """β with f = Kβ, the point z of extrapolation with its product, the dual's value, and the momentum's counter."""
+
+    def __init__(self, problem: Problem, K: np.ndarray | None, beta: np.ndarray, acceleration: bool) -> None:
         n = problem.n_samples
-        cost = 2 * n * row_entries(problem.rows) if state.K is None else float(n * n)
-        for _ in range(whole_steps(state, cost)):
-            self._iterate(problem, state)
-            state.iterations += 1
-            state.work += cost
-            if state.done:
-                break
+        self.problem, self.K, self.acceleration = problem, K, acceleration
+        self.cost = 2 * n * row_entries(problem.rows) if K is None else float(n * n)
+        self.L = largest_eigenvalue(problem, K)
+        self.beta, self.f = beta, product(problem, K, beta)
+        self.z, self.f_z = self.beta, self.f
+        self.value = self._dual_value(self.beta, self.f)
+        self.momentum = 1.0
 
-    def _iterate(self, problem: Problem, state: ProjectedGradientState) -> None:
-        new = np.empty_like(state.beta)
-        _project(problem.dual, state.z, state.f_z, state.L, new)
-        f = product(problem, state.K, new)
-        value = _dual_value(problem, new, f)
-        if value < state.value - 1e-12 * abs(state.value):
-            if state.momentum > 1.0:  # the extrapolation overshot: start again from the last good point
-                state.momentum = 1.0
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        done = 0
+        outcome = Outcome.RUNNING
+        while done < self.whole_steps(budget, self.cost) and outcome is Outcome.RUNNING:
+            outcome = self._iterate()
+            done += 1
+        return Advance(done, done * self.cost, outcome)
+
+    def _iterate(self) -> Outcome:
+        beta = np.empty_like(self.beta)
+        # β = proj(z + ∇/L), coordinate by coordinate.
+        _native.project_gradient_step(self.problem.dual, self.z, self.f_z, self.L, beta)
+        f = product(self.problem, self.K, beta)
+        value = self._dual_value(beta, f)
+        if value < self.value - 1e-12 * abs(self.value):
+            if self.momentum > 1.0:  # the extrapolation overshot: start again from the last good point
+                self.momentum = 1.0
             else:  # a power iteration estimates L from below
-                state.L *= 2.0
-            state.z, state.f_z = state.beta.copy(), state.f.copy()
-            return
-        if state.momentum == 1.0 and np.array_equal(new, state.beta):
-            state.done = True
+                self.L *= 2.0
+            self.z, self.f_z = self.beta, self.f
+            return Outcome.RUNNING
+        stays = self.momentum == 1.0 and np.array_equal(beta, self.beta)
         follow = 0.0
         if self.acceleration:
-            momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.momentum**2))
-            follow = (state.momentum - 1.0) / momentum
-            state.momentum = momentum
-        state.z = new + follow * (new - state.beta)
-        state.f_z = f + follow * (f - state.f)
-        state.beta, state.f, state.value = new, f, max(value, state.value)
+            momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
+            follow = (self.momentum - 1.0) / momentum
+            self.momentum = momentum
+        self.z = beta + follow * (beta - self.beta)
+        self.f_z = f + follow * (f - self.f)
+        self.beta, self.f, self.value = beta, f, max(value, self.value)
+        return Outcome.STALLED if stays else Outcome.RUNNING
 
-    def point(self, problem: Problem, state: ProjectedGradientState) -> Point:
-        return Point(beta=state.beta.copy())
+    def _dual_value(self, beta: np.ndarray, f: np.ndarray) -> float:
+        problem = self.problem
+        return float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * float(beta @ f)
 
-
-def _dual_value(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
-    return float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * float(beta @ f)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _project(dual, z, f_z, L, out):
-    """The best separable step of curvature L from z; writes out."""
-    for i in range(len(z)):
-        out[i] = dual_step(dual, i, f_z[i], z[i], L)
+    def point(self) -> Point:
+        return Point(beta=self.beta.copy())

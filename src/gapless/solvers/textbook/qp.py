@@ -24,20 +24,13 @@ from gapless.errors import MissingDependencyError
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Solver, State, check_choice, full_gram, start_beta
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, check_choice, full_gram, start_beta
 
 FORMS = ("dual", "primal")
 # As tight as Clarabel reaches on most problems: beyond what it can reach, its last iterates get worse again.
 _TOLERANCE = 1e-10
 # Entries of the program's matrices from which its set-up holds the interpreter for more than about 0.1 s.
 _LARGE = 500_000
-
-
-@dataclass
-class QPState(State):
-    """The solution once there is one."""
-
-    solution: Point = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -64,17 +57,24 @@ class QP(Solver):
             return None
         return f"qp needs a quadratic objective, which the {problem.loss.name} loss is not; use solver='smo' or 'sdca'."
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> QPState:
-        return QPState(rng, solution=Point(beta=start_beta(problem, start)))
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> QPEngine:
+        return QPEngine(self, problem, Point(beta=start_beta(problem, start)))
 
-    def step(self, problem: Problem, state: QPState) -> None:
-        state.solution = (_solve_dual if self.form == "dual" else _solve_primal)(problem, self.backend)
-        state.iterations += 1
-        state.work += float(problem.n_samples) ** 2
-        state.done = True
 
-    def point(self, problem: Problem, state: QPState) -> Point:
-        return state.solution
+class QPEngine(Engine):
+    """The point to begin with, and after the one step the library's solution."""
+
+    def __init__(self, solver: QP, problem: Problem, start: Point) -> None:
+        self.solver, self.problem, self.solution = solver, problem, start
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        self.solution = (_solve_dual if self.solver.form == "dual" else _solve_primal)(
+            self.problem, self.solver.backend
+        )
+        return Advance(1.0, float(self.problem.n_samples) ** 2, Outcome.STALLED)
+
+    def point(self) -> Point:
+        return self.solution
 
 
 def _call(backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> tuple[Any, Any]:

@@ -13,42 +13,28 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from gapless.data.rows import row_add, row_dot, row_entries
-from gapless.losses.steps import dual_of
+from gapless import _native
+from gapless.data.rows import row_entries
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import (
+    Advance,
+    Budget,
+    Engine,
     Solver,
-    State,
+    Targets,
     check_choice,
     check_positive,
     refuse_hard_margin,
     refuse_kernel,
-    samples_ahead,
     start_beta,
-)  # fmt: skip
+)
 from gapless.solvers.textbook.sampling import SAMPLINGS, Order
 from gapless.solvers.textbook.spectrum import unbounded_curvature
 
 STEPS = ("constant", "decay")
 AVERAGINGS = ("tail", "none")
-# Positions in the vector of scalars that the compiled loop reads and writes.
-_SCALE, _B, _T, _SUM_SCALE, _SUM_B, _COUNT = range(6)
-
-
-@dataclass
-class SgdState(State):
-    """v and u with w = a·v, β = a·u; q for the average; the scalars a, b, t, Σa, Σb and the length of the average."""
-
-    v: np.ndarray = None  # type: ignore[assignment]
-    u: np.ndarray = None  # type: ignore[assignment]
-    q: np.ndarray = None  # type: ignore[assignment]
-    scalars: np.ndarray = None  # type: ignore[assignment]
-    order: Order = None  # type: ignore[assignment]
-    next_restart: float = 1.0
-    t0: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -83,80 +69,54 @@ class SGD(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SgdState:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SgdEngine:
         beta = start_beta(problem, start)
-        scalars = np.zeros(6)
-        scalars[_SCALE] = 1.0
-        scalars[_B] = (
-            start.b or 0.0 if start is not None and problem.intercept == "free" else problem.shift * beta.sum()
-        )
-        return SgdState(
-            rng,
-            v=problem.weights(beta),
-            u=beta,
-            q=np.zeros_like(beta),
-            scalars=scalars,
-            order=Order.start(problem.n_samples, self.sampling, rng),
-            t0=problem.n_samples * max(1.0, float((problem.diagonal * unbounded_curvature(problem)).max()))
-            if self.t0 is None
-            else self.t0,
-        )
+        b = problem.shift * float(beta.sum())
+        if problem.intercept == "free" and start is not None:
+            b = float(start.b or 0.0)
+        return SgdEngine(self, problem, beta, b, Order(problem.n_samples, self.sampling, rng))
 
-    def step(self, problem: Problem, state: SgdState) -> None:
+
+class SgdEngine(Engine):
+    """v and u with w = a·v, β = a·u; a, b and the steps made; and since the average began q, Σa, Σb and the number of its iterates."""
+
+    def __init__(self, solver: SGD, problem: Problem, beta: np.ndarray, b: float, order: Order) -> None:
+        self.solver, self.problem, self.order = solver, problem, order
         n = problem.n_samples
-        entries = row_entries(problem.rows)
-        if state.iterations >= state.next_restart * (1 - 1e-12):
-            state.next_restart *= 2
-            state.q[:] = 0.0
-            state.scalars[[_SUM_SCALE, _SUM_B, _COUNT]] = 0.0
-        piece = state.order.next(samples_ahead(state, problem.n_samples, 2 * entries))
-        penalty = 1.0 if problem.intercept == "regularized" else 0.0
-        free = problem.shift if problem.intercept == "regularized" else float(problem.intercept == "free")
-        constant = self.step_rule == "constant"
-        _descend(
-            problem.rows, problem.dual, piece, penalty, free, constant, self.eta, state.t0,
-            state.v, state.u, state.q, state.scalars,
+        bend = max(1.0, float((problem.diagonal * unbounded_curvature(problem)).max()))
+        self.t0 = n * bend if solver.t0 is None else solver.t0
+        # b moves by reach · ηg and shrinks by penalty · ηb.
+        self.reach = problem.shift if problem.intercept == "regularized" else float(problem.intercept == "free")
+        self.penalty = float(problem.intercept == "regularized")
+        self.v, self.u, self.scale = problem.weights(beta), beta, 1.0
+        self.b = b
+        self.t = 0
+        self.next_average = n
+        self._begin_average()
+
+    def _begin_average(self) -> None:
+        self.q, self.sum_scale, self.sum_b, self.count = np.zeros_like(self.u), 0.0, 0.0, 0
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        problem, n, cost = self.problem, self.problem.n_samples, 2 * row_entries(self.problem.rows)
+        if self.t == self.next_average:
+            self.next_average *= 2
+            self._begin_average()
+        piece = self.order.next(self.samples_ahead(budget, n, cost))
+        # For each i of the piece: w ← (1 − ηₜ)w + ηₜ n gᵢ xᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)), and b likewise.
+        self.scale, self.b, self.sum_scale, self.sum_b = _native.descend_sgd(
+            problem.rows, problem.dual, piece, self.t,
+            self.solver.eta, self.t0, self.solver.step_rule == "constant", self.reach, self.penalty,
+            self.scale, self.b, self.sum_scale, self.sum_b, self.v, self.u, self.q,
         )  # fmt: skip
-        state.iterations += len(piece) / n
-        state.work += 2 * len(piece) * entries
+        self.t += len(piece)
+        self.count += len(piece)
+        return Advance(len(piece) / n, cost * len(piece))
 
-    def point(self, problem: Problem, state: SgdState) -> Point:
-        scale, b, _, sum_scale, sum_b, count = state.scalars
-        if self.averaging == "tail" and count > 0:
-            beta, b = (sum_scale * state.u - state.q) / count, sum_b / count
-        else:
-            beta = scale * state.u
+    def point(self) -> Point:
+        problem = self.problem
+        beta, b = self.scale * self.u, self.b
+        if self.solver.averaging == "tail" and self.count:
+            beta, b = (self.sum_scale * self.u - self.q) / self.count, self.sum_b / self.count
         # Where the loss is smooth, its derivative at w is a better dual point than the average of derivatives.
-        return Point(beta=beta if problem.loss.kinks(problem.y) else None, w=problem.weights(beta), b=float(b))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _descend(rows, dual, piece, b_penalty, b_reach, constant, eta0, t0, v, u, q, scalars):
-    """One step for each index of ``piece``; writes v, u, q and the scalars. b shrinks by ``b_penalty`` ηb and moves by ``b_reach`` ηng."""
-    n = len(u)
-    scale, b, t = scalars[0], scalars[1], scalars[2]
-    sum_scale, sum_b, count = scalars[3], scalars[4], scalars[5]
-    for k in range(len(piece)):
-        i = piece[k]
-        eta = min(eta0 if constant else eta0 / (t + t0), 1.0)
-        g = n * dual_of(dual, i, scale * row_dot(rows, i, v) + b)
-        t += 1.0
-        scale *= 1.0 - eta
-        b += eta * (b_reach * g - b_penalty * b)
-        if scale < 1e-4:  # fold the scalar, and the sum so far, into the vectors before digits are lost
-            for j in range(len(v)):
-                v[j] *= scale
-            for j in range(n):
-                q[j] -= sum_scale * u[j]
-                u[j] *= scale
-            scale, sum_scale = 1.0, 0.0
-        if g != 0.0:
-            change = eta * g / scale
-            row_add(rows, i, change, v)
-            u[i] += change
-            q[i] += sum_scale * change
-        sum_scale += scale
-        sum_b += b
-        count += 1.0
-    scalars[0], scalars[1], scalars[2] = scale, b, t
-    scalars[3], scalars[4], scalars[5] = sum_scale, sum_b, count
+        return Point(beta=beta if problem.loss.kinks(problem.y) else None, w=problem.weights(beta), b=b)

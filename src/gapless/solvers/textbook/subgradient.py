@@ -21,30 +21,20 @@ from gapless.data.rows import row_entries
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import (
+    Advance,
+    Budget,
+    Engine,
     Solver,
-    State,
+    Targets,
     check_choice,
     check_positive,
     refuse_hard_margin,
     refuse_kernel,
     start_beta,
-    whole_steps,
-)  # fmt: skip
+)
 from gapless.solvers.textbook.spectrum import largest_eigenvalue, unbounded_curvature
 
 STEPS = ("constant", "decay", "search")
-
-
-@dataclass
-class SubgradientState(State):
-    """The iterate as w, b and β, the best iterate so far, and the step's scale."""
-
-    eta: float = 1.0
-    t0: float = 1.0
-    w: np.ndarray = None  # type: ignore[assignment]
-    b: float = 0.0
-    beta: np.ndarray = None  # type: ignore[assignment]
-    best: tuple[float, np.ndarray, float, np.ndarray] = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -76,61 +66,68 @@ class Subgradient(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SubgradientState:
-        state = self._fresh(problem, start, rng, self.eta)
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SubgradientEngine:
+        beta = start_beta(problem, start)
+        t0 = smoothness(problem) if self.t0 is None else self.t0
+        eta = self.eta
         if self.step_rule == "search":
-            trials = [self._fresh(problem, start, rng, 2.0**-k) for k in range(13)]
+            trials = [SubgradientEngine(problem, beta, 2.0**-k, t0, constant=False) for k in range(13)]
             for trial in trials:
                 for _ in range(10):
-                    self._iterate(problem, trial)
-                    trial.iterations += 1
-            state.eta = min(trials, key=lambda trial: trial.best[0]).eta
-        return state
+                    trial.iterate()
+            eta = min(trials, key=lambda trial: trial.best[0]).eta
+        return SubgradientEngine(problem, beta, eta, t0, constant=self.step_rule == "constant")
 
-    def _fresh(self, problem: Problem, start: Point | None, rng: np.random.Generator, eta: float) -> SubgradientState:
-        beta = start_beta(problem, start)
-        w, b = problem.weights(beta), problem.shift * float(beta.sum())
-        t0 = smoothness(problem) if self.t0 is None else self.t0
-        return SubgradientState(rng, eta=eta, t0=t0, w=w, b=b, beta=beta, best=(np.inf, w, b, beta))
 
-    def step(self, problem: Problem, state: SubgradientState) -> None:
-        cost = 2 * problem.n_samples * row_entries(problem.rows)
-        for _ in range(whole_steps(state, cost)):
-            self._iterate(problem, state)
-            state.iterations += 1
-            state.work += cost
+class SubgradientEngine(Engine):
+    """The iterate as w, b and β, the best (P, w, b) so far, and the iterations made."""
 
-    def _iterate(self, problem: Problem, state: SubgradientState) -> None:
-        y, cost, loss = problem.y, problem.cost, problem.loss
-        f = problem.expand_weights(state.w)
-        square = float(state.w @ state.w)
+    def __init__(self, problem: Problem, beta: np.ndarray, eta: float, t0: float, constant: bool) -> None:
+        self.problem, self.eta, self.t0, self.constant = problem, eta, t0, constant
+        self.w, self.b, self.beta = problem.weights(beta), problem.shift * float(beta.sum()), beta
+        self.best = (np.inf, self.w, self.b)
+        self.t = 0
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        cost = 2 * self.problem.n_samples * row_entries(self.problem.rows)
+        steps = self.whole_steps(budget, cost)
+        for _ in range(steps):
+            self.iterate()
+        return Advance(steps, steps * cost)
+
+    def iterate(self) -> None:
+        """One step of the method."""
+        problem, y, cost, loss = self.problem, self.problem.y, self.problem.cost, self.problem.loss
+        f = problem.expand_weights(self.w)
+        square = float(self.w @ self.w)
         if problem.intercept == "free":
-            state.b = float(np.mean(loss.best_intercept(y, f, cost)))
+            self.b = float(np.mean(loss.best_intercept(y, f, cost)))
         elif problem.intercept == "regularized":
-            square += state.b**2 / problem.shift
-        f += state.b
+            square += self.b**2 / problem.shift
+        f += self.b
         value = 0.5 * square + float(cost @ loss.value(y, f))
-        if value < state.best[0]:
-            state.best = (value, state.w, state.b, state.beta)
+        if value < self.best[0]:
+            self.best = (value, self.w, self.b)
         g = -cost * loss.derivative(y, f)
         if problem.intercept == "free":
             _balance(problem, f, g)
-        t = state.iterations
-        eta = state.eta if self.step_rule == "constant" else state.eta / (t + state.t0)
-        state.w = (1 - eta) * state.w + eta * problem.weights(g)
-        state.beta = (1 - eta) * state.beta + eta * g
-        square = float(state.w @ state.w)
+        eta = self.eta if self.constant else self.eta / (self.t + self.t0)
+        self.t += 1
+        self.w = (1 - eta) * self.w + eta * problem.weights(g)
+        self.beta = (1 - eta) * self.beta + eta * g
+        square = float(self.w @ self.w)
         if problem.intercept == "regularized":
-            state.b = (1 - eta) * state.b + eta * problem.shift * float(g.sum())
-            square += state.b**2 / problem.shift
-        if 0.5 * square > state.best[0]:
-            shrink = np.sqrt(2.0 * state.best[0] / square)
-            state.w, state.beta, state.b = shrink * state.w, shrink * state.beta, shrink * state.b
+            self.b = (1 - eta) * self.b + eta * problem.shift * float(g.sum())
+            square += self.b**2 / problem.shift
+        if 0.5 * square > self.best[0]:
+            shrink = np.sqrt(2.0 * self.best[0] / square)
+            self.w, self.beta, self.b = shrink * self.w, shrink * self.beta, shrink * self.b
 
-    def point(self, problem: Problem, state: SubgradientState) -> Point:
-        _, w, b, _ = state.best
+    def point(self) -> Point:
+        _, w, b = self.best
         # Where the loss is smooth, its derivative at w is a better dual point than the average of derivatives.
-        return Point(beta=state.beta.copy() if problem.loss.kinks(problem.y) else None, w=w.copy(), b=b)
+        beta = self.beta.copy() if self.problem.loss.kinks(self.problem.y) else None
+        return Point(beta=beta, w=w.copy(), b=b)
 
 
 def smoothness(problem: Problem) -> float:

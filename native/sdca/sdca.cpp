@@ -1,0 +1,204 @@
+#include "sdca/sdca.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gapless {
+namespace {
+
+// Short rows are visited in shuffled buckets of so many neighbours, which the processor fetches ahead: no more of them, because neighbours in a
+// file are often alike, and undo each other's steps. Few rows, and long ones, are shuffled one by one.
+constexpr Index bucket = 8, few = 4096;
+constexpr double long_row = 64.0;
+
+// What a full epoch's gap must fall to among the active rows before all rows are looked at again.
+constexpr double returns = 0.1;
+
+bool is_plain(const DualBox& box) {
+  for (Index i = 0; i < box.n; ++i)
+    if (box.epsilon[i] != 0.0 || box.d[i] != 0.0 || !std::isfinite(box.lower[i]) || !std::isfinite(box.upper[i])) return false;
+  return true;
+}
+
+// 1/(q + d). Where nothing bends the dual, a slope of any size leads to its bound, or nowhere if there is none (a hard margin's zero row).
+double inverse_curvature(double bend, double lower, double upper) {
+  if (bend > 0.0) return 1.0 / bend;
+  return std::isfinite(upper - lower) ? 1e300 : 0.0;
+}
+
+template <class S>
+std::vector<S> samples_of(const Rows& rows, const DualTerms& dual, Vector curvature) {
+  std::vector<S> samples(curvature.size());
+  const auto* box = std::get_if<DualBox>(&dual);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    S& s = samples[i];
+    s.q = curvature[i];
+    if (box != nullptr) {
+      s.p = box->p[i], s.lower = box->lower[i], s.upper = box->upper[i];
+      if constexpr (!S::is_plain) s.epsilon = box->epsilon[i], s.bend = box->d[i];
+      s.inverse = inverse_curvature(s.q + s.bend, s.lower, s.upper);
+    }
+    std::visit(
+        [&](const auto& all) {
+          s.begin = all.begin(count(i));
+          s.length = static_cast<std::uint32_t>(all.begin(count(i) + 1) - s.begin);
+        },
+        rows);
+  }
+  return samples;
+}
+
+double row_entries(const Rows& rows) {
+  return std::visit([](const auto& all) { return std::max(1.0, all.entries() / static_cast<double>(std::max<Index>(1, all.size()))); }, rows);
+}
+
+}  // namespace
+
+Sdca::Sdca(const Rows& rows, Index d, const DualTerms& dual, Vector curvature, const SdcaOptions& options)
+    : rows_(rows),
+      options_(options),
+      dual_(dual),
+      n_(length(curvature)),
+      entries_(row_entries(rows)),
+      w_(static_cast<std::size_t>(d)),
+      visit_(curvature.size()),
+      random_(options.seed) {
+  const auto* box = std::get_if<DualBox>(&dual_);
+  if (box == nullptr || is_plain(*box))
+    samples_ = samples_of<PlainSample>(rows, dual, curvature);
+  else
+    samples_ = samples_of<BoxSample>(rows, dual, curvature);
+  if (box == nullptr || options.uniform) options_.halved_from = infinity;
+  if (options.uniform) options_.shrinks = false;
+  bring_back();
+  visit_.clear();
+}
+
+void Sdca::resume(Vector beta, Vector w, double b, double separable) {
+  std::visit(
+      [&](auto& samples) {
+        for (std::size_t i = 0; i < samples.size(); ++i) samples[i].beta = beta[i];
+      },
+      samples_);
+  std::copy(w.begin(), w.end(), w_.begin());
+  double total = 0.0, square = 0.0;
+  for (const double value : beta) total += value;
+  for (const double value : w) square += value * value;
+  tally_.moved = total;
+  tally_.offset = b + options_.shift * total;
+  tally_.gain = separable - 0.5 * square - (b + 0.5 * options_.shift * total) * total;
+  bring_back();
+}
+
+void Sdca::read_beta(Out beta) const {
+  std::visit(
+      [&](const auto& samples) {
+        for (std::size_t i = 0; i < samples.size(); ++i) beta[i] = samples[i].beta;
+      },
+      samples_);
+}
+
+Index Sdca::step(Index visits, double target) {
+  Index made = 0;
+  ready_ = false;
+  while (made < visits && !ready_) {
+    if (position_ == length(Visits(visit_))) order();
+    const Index stop = std::min(count(visit_.size()), position_ + visits - made);
+    const Visits piece = Visits(visit_).subspan(static_cast<std::size_t>(position_), static_cast<std::size_t>(stop - position_));
+    if (halved())
+      sweep_in_halves(piece);
+    else
+      sweep(piece, w_.data(), tally_);
+    made += stop - position_;
+    position_ = stop;
+    if (stop == count(visit_.size()) && !options_.uniform) finish(target);
+  }
+  return made;
+}
+
+void Sdca::sweep(Visits visit, double* w, Tally& tally) {
+  const SweepLoops& loops = sweep_loops();
+  std::visit(
+      [&](const auto& rows) {
+        const auto& loop = loops.of(rows);
+        const Index n = length(visit);
+        if (auto* box = std::get_if<std::vector<BoxSample>>(&samples_))
+          return loop.box(rows, box->data(), visit.data(), n, options_.shift, w, tally);
+        PlainSample* plain = std::get<std::vector<PlainSample>>(samples_).data();
+        if (const auto* entropy = std::get_if<DualEntropy>(&dual_))
+          return loop.entropy(rows, *entropy, plain, visit.data(), n, options_.shift, w, tally);
+        loop.plain(rows, plain, visit.data(), n, options_.shift, w, tally);
+      },
+      rows_);
+}
+
+// The next epoch's visits: every active row once, or uniform draws.
+void Sdca::order() {
+  const std::size_t total = active_.size();
+  position_ = 0;
+  visit_.resize(total);
+  if (options_.uniform) return random_.draw(Span<std::uint32_t>(visit_));
+  if (count(total) < few || entries_ > long_row) {
+    random_.shuffle(Span<std::uint32_t>(active_));
+    std::copy(active_.begin(), active_.end(), visit_.begin());
+    return;
+  }
+  const Index whole = count(total) / bucket;
+  buckets_.resize(static_cast<std::size_t>(whole));
+  for (Index k = 0; k < whole; ++k) buckets_[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(k);
+  random_.shuffle(Span<std::uint32_t>(buckets_));
+  std::uint32_t* place = visit_.data();
+  for (const std::uint32_t number : buckets_) {
+    const std::uint32_t* begin = active_.data() + static_cast<Index>(number) * bucket;
+    const Index draw = random_.below(bucket * bucket / 2);
+    Index at = draw % bucket;
+    const Index stride = 2 * (draw / bucket) + 1;  // an odd stride meets each of the 2ᵏ places once
+    for (Index k = 0; k < bucket; ++k) {
+      *place++ = begin[at];
+      at = (at + stride) & (bucket - 1);
+    }
+  }
+  std::copy(active_.begin() + whole * bucket, active_.end(), place);
+}
+
+// After an epoch: leaves out what it marked, brings all back where the rest is solved, sets the next threshold.
+void Sdca::finish(double target) {
+  const bool full = count(visit_.size()) == n_;
+  gap_ = tally_.gap;
+  if (options_.free_intercept) {
+    gap_ += std::fabs(tally_.offset * tally_.moved);
+    tally_.offset += options_.shift * tally_.moved;
+    tally_.gain -= options_.shift * tally_.moved * tally_.moved;
+  }
+  const bool solved = target > 0.0 && gap_ < infinity && gap_ <= target * (tally_.gain + gap_);
+  if (full) {
+    full_gap_ = gap_;
+    ready_ = solved;
+  }
+  if (!full && (solved || gap_ <= returns * full_gap_)) {
+    bring_back();
+  } else {
+    std::visit(
+        [&](const auto& samples) {
+          std::erase_if(active_, [&](std::uint32_t i) { return samples[i].gone != 0; });
+        },
+        samples_);
+    tally_.threshold = tally_.largest > 0.0 && options_.shrinks ? tally_.largest : infinity;
+    if (active_.empty()) bring_back();
+  }
+  tally_.gap = tally_.largest = 0.0;
+}
+
+// All rows are active again, and none is left out before an epoch has seen them all.
+void Sdca::bring_back() {
+  active_.resize(static_cast<std::size_t>(n_));
+  for (std::size_t i = 0; i < active_.size(); ++i) active_[i] = static_cast<std::uint32_t>(i);
+  std::visit(
+      [](auto& samples) {
+        for (auto& s : samples) s.gone = 0;
+      },
+      samples_);
+  tally_.threshold = infinity;
+}
+
+}  // namespace gapless

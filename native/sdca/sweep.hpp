@@ -1,0 +1,66 @@
+// A sweep of dual coordinate ascent (Hsieh et al. 2008): one exact maximisation of the dual for each row of a list of visits,
+//
+//     s = p_i − ⟨w, x_i⟩ − offset,   β_i ← clip(soft(s + q_i β_i, ε_i) / (q_i + d_i)),   w += (new − old) x_i,   offset += shift (new − old)
+//
+// with q_i = ‖x_i‖² + shift. While it visits, it sums up the Fenchel gaps c_i ℓ(f_i) + c_i ℓ*(−β_i/c_i) + β_i f_i, which are the duality gap but
+// for the moves in between, and what the dual gains; it marks rows at a bound whose slope points out of the box by more than `threshold`.
+// Writes the samples, w and the tally.
+#pragma once
+
+#include <cstdint>
+
+#include "core/dual.hpp"
+#include "core/isa.hpp"
+#include "core/rows.hpp"
+
+namespace gapless {
+
+// All that a visit reads of a sample but its row, side by side: a visit of a short row waits for memory, and so it waits once.
+struct Sample {
+  double p, lower, upper;
+  double q, inverse;  // ‖x‖² + shift, and 1/(q + d)
+  double beta;
+  Index begin;  // the first of its row's entries
+  std::uint32_t length;
+  std::uint32_t gone;  // to be left out from the next epoch on
+};
+
+// ε = d = 0 and a finite box, the hinge: on short rows all else costs more than the row. The entropy's samples too, whose terms stand elsewhere.
+struct alignas(64) PlainSample : Sample {
+  static constexpr bool is_plain = true;
+  static constexpr double epsilon = 0.0, bend = 0.0;
+};
+
+struct BoxSample : Sample {
+  static constexpr bool is_plain = false;
+  double epsilon, bend;
+};
+
+struct Tally {
+  double offset = 0.0;           // of all decision values
+  double threshold = infinity;   // slack from which on a row is marked as gone
+  double largest = 0.0;          // the largest move, in units of the slope
+  double gap = 0.0;              // Σ of the Fenchel gaps
+  double gain = 0.0;             // of the dual
+  double moved = 0.0;            // Σ of the changes of β
+};
+
+template <class R>
+struct SweepOf {
+  template <class S>
+  using Loop = void (*)(const R& rows, S* samples, const std::uint32_t* visit, Index count, double shift, double* w, Tally& tally);
+  Loop<PlainSample> plain;
+  Loop<BoxSample> box;
+  // The gap is not reckoned, its logarithms cost more than the steps: it becomes infinite.
+  void (*entropy)(const R& rows, const DualEntropy& dual, PlainSample* samples, const std::uint32_t* visit, Index count, double shift,
+                  double* w, Tally& tally);
+};
+
+struct SweepLoops : SweepOf<DenseRows<float>>, SweepOf<DenseRows<double>>, SweepOf<CsrRows<float>>, SweepOf<CsrRows<double>>, SweepOf<OnesRows> {
+  template <class R>
+  const SweepOf<R>& of(const R&) const { return *this; }
+};
+
+GAPLESS_DECLARE_LEVELS(SweepLoops, sweep_loops)
+
+}  // namespace gapless

@@ -1,0 +1,29 @@
+// Steps of stochastic sub-gradient descent, one for each index of `piece`, with w = a·v and β = a·u so that shrinking is free:
+//
+//     g = −n c_i ℓ′(y_i, a⟨v, x_i⟩ + b);   a ← (1 − η_t) a;   v += η_t g x_i / a;   b ← b + η_t (reach·g − penalty·b)
+//
+// with η_t = η, or η/(t + t₀), and at most one. With S = Σ a_t since the average began, and q the S-weighted updates of u, Σ β_t = S u − q: the
+// average costs two numbers a sample. Where a falls below 10⁻⁴, it is folded into the vectors before digits are lost. Writes v, u and q.
+#pragma once
+
+#include "core/dual.hpp"
+#include "core/rows.hpp"
+#include "core/span.hpp"
+
+namespace gapless {
+
+struct SgdRule {
+  double eta, t0;
+  bool constant;        // η_t = η, otherwise η/(t + t₀)
+  double reach, penalty;  // how far b goes with a sub-gradient, and whether it shrinks as w does
+};
+
+struct SgdScalars {
+  double scale, b;          // a and b
+  double sum_scale, sum_b;  // their sums since the average began
+};
+
+SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, double t, const SgdRule& rule, SgdScalars now, Out v, Out u,
+                       Out q);
+
+}  // namespace gapless
