@@ -11,11 +11,11 @@ Array item(nb::handle tuple, Py_ssize_t k) {
 }
 
 template <class T>
-nb::object copied(std::span<const T> values) {
+Array<T> copied(std::span<const T> values) {
   T* data = new T[values.size()];
   std::copy(values.begin(), values.end(), data);
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner));
+  return Array<T>(data, {values.size()}, owner);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ DualTerms dual_of(nb::handle dual) {
   return DualEntropy{first.data(), at(1).data(), at(2).data(), at(3).data(), n};
 }
 
-nb::object array_of(std::span<const double> values) { return copied(values); }
-nb::object array_of(std::span<const Index> values) { return copied(values); }
+Array<double> array_of(std::span<const double> values) { return copied(values); }
+Array<Index> array_of(std::span<const Index> values) { return copied(values); }
 
 }  // namespace gapless::bind

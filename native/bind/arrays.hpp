@@ -33,7 +33,9 @@ Rows rows_of(nb::handle rows, Index d);
 DualTerms dual_of(nb::handle dual);
 
 // A new NumPy array that owns a copy of `values`.
-nb::object array_of(std::span<const double> values);
-nb::object array_of(std::span<const Index> values);
+template <class T>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+Array<double> array_of(std::span<const double> values);
+Array<Index> array_of(std::span<const Index> values);
 
 }  // namespace gapless::bind

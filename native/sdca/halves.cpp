@@ -23,8 +23,8 @@ void Sdca::sweep_in_halves(Visits visit) {
     visit = visit.subspan(piece.size());
     const std::size_t middle = piece.size() / 2;
     const Visits parts[2] = {piece.first(middle), piece.subspan(middle)};
-    Tally tallies[2];
-    for (Tally& tally : tallies) {
+    SdcaTally tallies[2];
+    for (SdcaTally& tally : tallies) {
       tally.offset = tally_.offset;
       tally.threshold = tally_.threshold;
       tally.largest = tally_.largest;
@@ -45,7 +45,7 @@ void Sdca::sweep_in_halves(Visits visit) {
 
 // Adds both halves' changes with the exact step; |β| is replaced by its chord, which bounds it, so that the dual rises at least as reckoned.
 template <class S>
-void Sdca::merge(S* samples, Visits visit, const Tally& a, const Tally& b) {
+void Sdca::merge(S* samples, Visits visit, const SdcaTally& a, const SdcaTally& b) {
   double linear = 0.0, square = 0.0, moved = 0.0;
   for (std::size_t k = 0; k < visit.size(); ++k) {
     const S& s = samples[visit[k]];

@@ -116,8 +116,8 @@ Index Sdca::step(Index visits, double target) {
   return made;
 }
 
-void Sdca::sweep(Visits visit, double* w, Tally& tally) {
-  const SweepLoops& loops = sweep_loops();
+void Sdca::sweep(Visits visit, double* w, SdcaTally& tally) {
+  const SdcaLoops& loops = sdca_loops();
   std::visit(
       [&](const auto& rows) {
         const auto& loop = loops.of(rows);

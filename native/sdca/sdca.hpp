@@ -54,10 +54,10 @@ class Sdca {
   using Visits = Span<const std::uint32_t>;
 
   void order();
-  void sweep(Visits visit, double* w, Tally& tally);
+  void sweep(Visits visit, double* w, SdcaTally& tally);
   void sweep_in_halves(Visits visit);
   template <class S>
-  void merge(S* samples, Visits visit, const Tally& a, const Tally& b);
+  void merge(S* samples, Visits visit, const SdcaTally& a, const SdcaTally& b);
   void finish(double target);
   void bring_back();
   bool halved() const { return static_cast<double>(active_.size()) * entries_ >= options_.halved_from; }
@@ -69,7 +69,7 @@ class Sdca {
   double entries_;  // of an average row, at least one
   Samples samples_;
   std::vector<double> w_;
-  Tally tally_;
+  SdcaTally tally_;
   double gap_ = infinity, full_gap_ = infinity;  // of the last epoch, and of the last one over all rows
   bool ready_ = false;
   Index position_ = 0;

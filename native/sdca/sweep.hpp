@@ -16,7 +16,7 @@
 namespace gapless {
 
 // All that a visit reads of a sample but its row, side by side: a visit of a short row waits for memory, and so it waits once.
-struct Sample {
+struct RowSample {
   double p, lower, upper;
   double q, inverse;  // ‖x‖² + shift, and 1/(q + d)
   double beta;
@@ -26,17 +26,17 @@ struct Sample {
 };
 
 // ε = d = 0 and a finite box, the hinge: on short rows all else costs more than the row. The entropy's samples too, whose terms stand elsewhere.
-struct alignas(64) PlainSample : Sample {
+struct alignas(64) PlainSample : RowSample {
   static constexpr bool is_plain = true;
   static constexpr double epsilon = 0.0, bend = 0.0;
 };
 
-struct BoxSample : Sample {
+struct BoxSample : RowSample {
   static constexpr bool is_plain = false;
   double epsilon, bend;
 };
 
-struct Tally {
+struct SdcaTally {
   double offset = 0.0;           // of all decision values
   double threshold = infinity;   // slack from which on a row is marked as gone
   double largest = 0.0;          // the largest move, in units of the slope
@@ -46,21 +46,21 @@ struct Tally {
 };
 
 template <class R>
-struct SweepOf {
+struct SdcaLoopsOf {
   template <class S>
-  using Loop = void (*)(const R& rows, S* samples, const std::uint32_t* visit, Index count, double shift, double* w, Tally& tally);
+  using Loop = void (*)(const R& rows, S* samples, const std::uint32_t* visit, Index count, double shift, double* w, SdcaTally& tally);
   Loop<PlainSample> plain;
   Loop<BoxSample> box;
   // The gap is not reckoned, its logarithms cost more than the steps: it becomes infinite.
   void (*entropy)(const R& rows, const DualEntropy& dual, PlainSample* samples, const std::uint32_t* visit, Index count, double shift,
-                  double* w, Tally& tally);
+                  double* w, SdcaTally& tally);
 };
 
-struct SweepLoops : SweepOf<DenseRows<float>>, SweepOf<DenseRows<double>>, SweepOf<CsrRows<float>>, SweepOf<CsrRows<double>>, SweepOf<OnesRows> {
+struct SdcaLoops : SdcaLoopsOf<DenseRows<float>>, SdcaLoopsOf<DenseRows<double>>, SdcaLoopsOf<CsrRows<float>>, SdcaLoopsOf<CsrRows<double>>, SdcaLoopsOf<OnesRows> {
   template <class R>
-  const SweepOf<R>& of(const R&) const { return *this; }
+  const SdcaLoopsOf<R>& of(const R&) const { return *this; }
 };
 
-GAPLESS_DECLARE_LEVELS(SweepLoops, sweep_loops)
+GAPLESS_DECLARE_LEVELS(SdcaLoops, sdca_loops)
 
 }  // namespace gapless

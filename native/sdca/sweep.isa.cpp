@@ -58,8 +58,8 @@ GAPLESS_INLINE double slack(const S& s, double slope, double beta) {
 }
 
 template <class R, class S>
-void sweep(const R& rows, S* samples, const std::uint32_t* visit, Index count, double shift, double* w, Tally& tally) {
-  Tally now = tally;
+void sweep(const R& rows, S* samples, const std::uint32_t* visit, Index count, double shift, double* w, SdcaTally& tally) {
+  SdcaTally now = tally;
   for (Index k = 0; k < count; ++k) {
     fetch_sample(samples, visit, k, count);
     fetch_row(rows, samples, visit, k, count);
@@ -90,7 +90,7 @@ void sweep(const R& rows, S* samples, const std::uint32_t* visit, Index count, d
 
 template <class R>
 void sweep_entropy(const R& rows, const DualEntropy& dual, PlainSample* samples, const std::uint32_t* visit, Index count, double shift,
-                   double* w, Tally& tally) {
+                   double* w, SdcaTally& tally) {
   for (Index k = 0; k < count; ++k) {
     fetch_sample(samples, visit, k, count);
     fetch_row(rows, samples, visit, k, count);
@@ -108,11 +108,11 @@ void sweep_entropy(const R& rows, const DualEntropy& dual, PlainSample* samples,
 }
 
 template <class R>
-constexpr SweepOf<R> loops_of = {sweep<R, PlainSample>, sweep<R, BoxSample>, sweep_entropy<R>};
+constexpr SdcaLoopsOf<R> loops_of = {sweep<R, PlainSample>, sweep<R, BoxSample>, sweep_entropy<R>};
 
 }  // namespace
 
-extern const SweepLoops sweep_loops = {loops_of<DenseRows<float>>, loops_of<DenseRows<double>>, loops_of<CsrRows<float>>,
+extern const SdcaLoops sdca_loops = {loops_of<DenseRows<float>>, loops_of<DenseRows<double>>, loops_of<CsrRows<float>>,
                                        loops_of<CsrRows<double>>, loops_of<OnesRows>};
 
 }  // namespace gapless::GAPLESS_LEVEL
