@@ -49,7 +49,7 @@ void bind_sdca(nb::module_& m) {
             const auto active = self.sdca.active();
             return array_of(std::vector<Index>(active.begin(), active.end()));
           },
-          "The rows that are not left out at present, as a copy.")
+          nb::rv_policy::automatic, "The rows that are not left out at present, as a copy.")
       .def_prop_ro(
           "gap", [](const Epochs& self) { return self.sdca.gap(); }, "The last epoch's own reckoning of the gap.")
       .def_prop_ro(
@@ -57,7 +57,7 @@ void bind_sdca(nb::module_& m) {
       .def_prop_ro(
           "offset", [](const Epochs& self) { return self.sdca.offset(); }, "s² Σβ; of a free intercept its present multiplier.")
       .def_prop_ro(
-          "w", [](const Epochs& self) { return array_of(self.sdca.w()); }, "Σ βᵢxᵢ, as a copy.")
+          "w", [](const Epochs& self) { return array_of(self.sdca.w()); }, nb::rv_policy::automatic, "Σ βᵢxᵢ, as a copy.")
       .def_prop_ro(
           "beta",
           [](const Epochs& self) {
@@ -65,7 +65,7 @@ void bind_sdca(nb::module_& m) {
             self.sdca.read_beta(beta);
             return array_of(beta);
           },
-          "The dual variables, as a copy.");
+          nb::rv_policy::automatic, "The dual variables, as a copy.");
 }
 
 }  // namespace gapless::bind
