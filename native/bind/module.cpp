@@ -9,4 +9,5 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_kernels(m);
   gapless::bind::bind_sdca(m);
   gapless::bind::bind_textbook(m);
+  gapless::bind::bind_proof(m);
 }

@@ -1,15 +1,13 @@
 // A sum that keeps what rounding loses (Neumaier 1974). Files that use it are compiled without reassociation, as all of ours are.
 #pragma once
 
-#include <cmath>
-
 namespace gapless {
 
 class Sum {
  public:
   void add(double value) {
-    const double total = total_ + value;
-    lost_ += std::fabs(total_) >= std::fabs(value) ? (total_ - total) + value : (value - total) + total_;
+    const double total = total_ + value, part = total - total_;
+    lost_ += (total_ - (total - part)) + (value - part);  // Knuth's form of the lost part, the same number without a branch
     total_ = total;
   }
   double value() const { return total_ + lost_; }

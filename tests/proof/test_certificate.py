@@ -14,7 +14,7 @@ import gapless as gl
 from gapless import kernels
 from gapless.losses import LOSSES
 from gapless.proof.certificate import combine, evaluate, feasible, ray_norm
-from gapless.proof.kkt_violation import at_bounds
+from gapless.proof.kkt import at_bounds
 
 INTERCEPTS = ("free", "regularized", "none")
 every_loss = pytest.mark.parametrize("loss", LOSSES)

@@ -7,13 +7,11 @@ from itertools import pairwise
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from scipy.optimize import brentq
 
 # From so many knots on, the zero of a slope is first looked for among a few of them.
 _MANY, _FEW = 20_000, 4096
-SHORT = 1000  # up to so many numbers a compiled loop beats NumPy's, even where it sorts
-EPS = float(np.finfo(float).eps)
+_EPS = float(np.finfo(float).eps)
 
 
 class DualBox(NamedTuple):
@@ -51,12 +49,6 @@ class Loss(ABC):
     @abstractmethod
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """ℓ(yᵢ, fᵢ)."""
-
-    def total(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
-        """Σ cᵢ ℓ(yᵢ, fᵢ)."""
-        losses = self.value(y, f)
-        losses *= cost
-        return float(losses.sum())
 
     @abstractmethod
     def derivative(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -126,7 +118,7 @@ class Loss(ABC):
         if slope(low) == 0 or slope(high) == 0:
             b = low if slope(low) == 0 else high
         else:
-            b = float(brentq(slope, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
+            b = float(brentq(slope, low, high, xtol=1e-300, rtol=4 * _EPS, maxiter=500))
         around = np.unique(np.concatenate([knot - f for knot in self.knots(y)])) if self.knots(y) else np.empty(0)
         place = int(np.searchsorted(around, b))
         for left, right in pairwise(around[max(0, place - 2) : place + 2].tolist()):
@@ -136,7 +128,7 @@ class Loss(ABC):
         return b, b
 
     def _slope_rounding(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
-        return 4 * len(y) * float(np.finfo(float).eps) * float(cost @ np.abs(self.derivative(y, f)))
+        return 4 * len(y) * _EPS * float(cost @ np.abs(self.derivative(y, f)))
 
 
 def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[float, float]:
@@ -144,21 +136,14 @@ def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tup
 
     A slope below the rounding error of its own sum counts as zero, so that ties give an interval, not one of its ends.
     """
-    rounding = 4 * len(knots) * EPS * float(jumps.sum())
+    rounding = 4 * len(knots) * _EPS * float(jumps.sum())
     if len(knots) > _MANY:
         knots, jumps, start = _near_crossing(knots, jumps, start)
-    low, high = (crossing if len(knots) <= SHORT else crossing.py_func)(knots, jumps, start, rounding)
-    return float(low), float(high)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def crossing(knots, jumps, start, rounding):
-    """The knots at which the slope reaches zero and at which it passes it, to ``rounding``."""
     order = knots.argsort()
     slope = start + jumps[order].cumsum()
-    first = min(np.searchsorted(slope, -rounding), len(knots) - 1)
-    past = min(np.searchsorted(slope, rounding, side="right"), len(knots) - 1)
-    return knots[order[first]], knots[order[past]]
+    reached = min(int(np.searchsorted(slope, -rounding)), len(knots) - 1)
+    passed = min(int(np.searchsorted(slope, rounding, side="right")), len(knots) - 1)
+    return float(knots[order[reached]]), float(knots[order[passed]])
 
 
 def _near_crossing(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[np.ndarray, np.ndarray, float]:

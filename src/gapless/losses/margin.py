@@ -7,27 +7,16 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from gapless.data.rows import FASTMATH
-from gapless.data.sums import BLOCK, add
 from gapless.errors import InvalidInputError
-from gapless.losses.base import EPS, SHORT, DualBox, Loss, crossing
+from gapless.losses.base import DualBox, Loss
 
 
 def _margin_box(y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
-    lower, upper = np.empty_like(y), np.empty_like(y)
-    _sides(y, cost, bound, lower, upper)
-    return DualBox(y.copy(), np.zeros_like(y), d, lower, upper)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _sides(y, cost, bound, lower, upper):
-    """The box 0 ≤ yβ ≤ bound, closed where the cost is zero; writes lower and upper."""
-    for i in range(len(y)):
-        reach = bound[i] if cost[i] > 0.0 else 0.0
-        lower[i] = -reach if y[i] < 0.0 else 0.0
-        upper[i] = reach if y[i] > 0.0 else 0.0
+    """The box 0 ≤ yβ ≤ bound, closed where the cost is zero."""
+    reach = np.where(cost > 0.0, bound, 0.0)
+    positive = y > 0.0
+    return DualBox(y.copy(), np.zeros_like(y), d, np.where(positive, 0.0, 0.0 - reach), np.where(positive, reach, 0.0))
 
 
 def _ridge(factor: float, cost: np.ndarray) -> np.ndarray:
@@ -62,43 +51,6 @@ class Hinge(Loss):
 
     def kinks(self, y: np.ndarray) -> list[np.ndarray]:
         return [y]
-
-    def total(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
-        return hinge_total(y, f, cost)
-
-    def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray, pull: float = 0.0) -> tuple[float, float]:
-        if len(y) > SHORT:
-            return super().best_intercept(y, f, cost, pull)
-        return hinge_intercept(y, f, cost, pull)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def hinge_total(y, f, cost):
-    """Σ cᵢ max(0, 1 − yᵢfᵢ)."""
-    total, lost = 0.0, 0.0
-    for begin in range(0, len(y), BLOCK):
-        total, lost = add(total, lost, _hinge_block(y, f, cost, begin, min(begin + BLOCK, len(y))))
-    return total + lost
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
-def _hinge_block(y, f, cost, begin, end):
-    total = 0.0
-    for k in range(begin, end):
-        short = 1.0 - y[k] * f[k]
-        total += cost[k] * (short if short > 0.0 else 0.0)
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def hinge_intercept(y, f, cost, pull):
-    """``Loss.best_intercept`` of the hinge: each sample's slope rises by its cost at b = y − f, to zero if y = 1 and from zero if y = −1."""
-    knots, start, weight = np.empty(len(y)), pull, 0.0
-    for k in range(len(y)):
-        knots[k] = y[k] - f[k]
-        start -= cost[k] if y[k] > 0.0 else 0.0
-        weight += cost[k]
-    return crossing(knots, cost, start, 4 * len(y) * EPS * weight)
 
 
 @dataclass(frozen=True)

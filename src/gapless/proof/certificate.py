@@ -1,7 +1,10 @@
-"""The proof: primal value, dual value and their gap, recomputed from scratch in float64 by code that no solver shares.
+"""The proof: primal value, dual value and their gap, recomputed from scratch in float64.
 
 Whatever a solver claims, a bound counts only after its point was made feasible here: β is clipped to its box and, with a free intercept,
 brought to Σβ = 0; the primal takes the exact best b. Where there is no bound, the value is infinite, never a guess.
+
+The sums are those of ``native/proof``, which includes nothing of a solver's; kernel entries come from the float64 panels that solvers use too.
+``independent.py`` proves the same in plain NumPy.
 """
 
 from __future__ import annotations
@@ -12,12 +15,11 @@ from functools import singledispatch
 
 import numpy as np
 
+from gapless import _native
 from gapless.kernels import Validity
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import best_multiple, feasible
-from gapless.proof.kkt_violation import kkt_violation
-from gapless.proof.short_proof import bounds, is_short
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -162,35 +164,30 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         beta = _beta_of_weights(problem, point)
     if not _is_finite(beta):
         beta = np.zeros(problem.n_samples)
-    if point.expansion is None and point.offsets is None and is_short(problem):
-        short = evaluate_short(problem, beta)
-        if short is not None:
-            return short
-    moved = np.count_nonzero(beta)
-    beta, box_violation, sum_violation = feasible(problem, beta) if moved or problem.is_nu else (beta, 0.0, 0.0)
-    w, error = problem.weights(beta) if problem.is_linear else None, None
-    if not moved and not problem.is_nu:
-        f = np.zeros(problem.n_samples)
-    elif w is not None:
-        f = problem.expand_weights(w)
-    else:
-        f, error = problem.expand_bounded(beta)
+    beta, box_violation, sum_violation = feasible(problem, beta)
+    w, f, error = _decision_values(problem, beta)
     total = float(beta.sum()) if problem.shift else 0.0
-    shift_b = problem.shift * total
-    square = float(w @ w if w is not None else beta @ f) + shift_b * total
+    b = problem.shift * total
+    square = float(w @ w if w is not None else beta @ f) + b * total
     if not (math.isfinite(square) and _is_finite(f)):
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
-    scale, value = _best_scale(problem, beta, square)
-    if scale != 1.0:
-        beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)  # scaling may round past a bound
-        f, square, shift_b = scale * f, scale * scale * square, scale * shift_b
     if error is not None and error.any():
-        _decide(problem, beta, f, scale * error, shift_b)
-    dual = DualPoint(value, beta, box_violation, sum_violation, kkt_violation(problem, beta, f + shift_b))
+        _decide(problem, beta, f, error, square, b)
+    scale, value, violation, least, intervals = _native.proof_bounds(
+        problem.dual, problem.groups, problem.totals, problem.intercept == "free", _has_multiples(problem),
+        not problem.is_hard, beta, f, square, b,
+    )  # fmt: skip
+    violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
+    dual = DualPoint(value if _is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation)
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 
-    candidates = [_primal(problem, f, shift_b, square, None if w is None else scale * w, beta, own=True)]
+    if problem.is_hard:
+        own = _hard_primal(problem, f, scale * b, scale * scale * square, _times(scale, w), beta, own=True)
+    else:
+        expansion = None if problem.is_linear else beta
+        own = PrimalPoint(least, _times(scale, w), expansion, middles(intervals), intervals, own=True)
+    candidates = [own]
     if problem.is_linear and point.w is not None:
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
         norm = float(point.w @ point.w) + (b**2 / problem.shift if problem.intercept == "regularized" else 0.0)
@@ -200,30 +197,32 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         b = problem.shift * float(e.sum())
         w = problem.weights(e) if problem.is_linear else None
         candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
-    return min(candidates, key=lambda candidate: candidate.value), dual
+    return own if len(candidates) == 1 else min(candidates, key=lambda candidate: candidate.value), dual
 
 
-def evaluate_short(problem: Problem, beta: np.ndarray) -> tuple[PrimalPoint, DualPoint] | None:
-    """What β proves for a problem that :func:`is_short`; None where something is not finite."""
-    found = bounds(problem, beta)
-    if found is None:
-        return None
-    beta, box_violation, sum_violation, value, kkt, primal, low, high = found
-    dual = DualPoint(value, beta, box_violation, sum_violation, kkt)
-    offsets = np.array([0.5 * (low + high)])
-    return PrimalPoint(primal, None, beta, offsets, ((low, high),), own=True), dual
+def _decision_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray | None, np.ndarray, np.ndarray | None]:
+    """(w of a linear problem, Kβ, a bound on the error of Kβ where it is not exact)."""
+    w = problem.weights(beta) if problem.is_linear else None
+    if not beta.any():
+        return w, np.zeros(problem.n_samples), None
+    if w is not None:
+        return w, problem.expand_weights(w), None
+    return None, *problem.expand_bounded(beta)
 
 
-def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray, b: float) -> None:
-    """Make f exact wherever its error leaves open whether the sample's loss is zero; writes f.
+def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray, square: float, b: float) -> None:
+    """Make f exact wherever its error leaves open whether the sample's loss is zero at the best multiple of β; writes f and error.
 
     A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
     """
+    box = problem.dual
+    scale = best_multiple(box, beta, square)[0] if isinstance(box, DualBox) and _has_multiples(problem) else 1.0
     while True:
-        offsets = middles(best_offsets(problem, f)) if problem.intercept == "free" else np.array([b])
-        values = f + offsets[problem.groups]
-        losses = [problem.loss.value(problem.y, values + side * error) for side in (-1.0, 1.0)]
-        open_ = np.flatnonzero((error > 0) & ((losses[0] > 0) | (losses[1] > 0)))
+        values = scale * f
+        offsets = middles(best_offsets(problem, values)) if problem.intercept == "free" else np.array([scale * b])
+        values += offsets[problem.groups]
+        below, above = (_native.proof_losses(problem.dual, values + side * scale * error) for side in (-1.0, 1.0))
+        open_ = np.flatnonzero((error > 0) & ((below > 0) | (above > 0)))
         if not len(open_):
             return
         f[open_] = problem.expand(beta, problem.X[open_])
@@ -266,13 +265,18 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
     return -problem.cost * problem.loss.derivative(problem.y, f)
 
 
-def _best_scale(problem: Problem, beta: np.ndarray, square: float) -> tuple[float, float]:
-    """(s, D(sβ)) for the best s that stays in the box; the entropy's dual, and the ν-forms', whose totals are fixed, are taken as they are."""
-    if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
-        return 1.0, -math.inf  # weak duality needs a positive semi-definite K
-    if not isinstance(problem.dual, DualBox) or problem.is_nu:
-        return 1.0, float(problem.loss.dual_value(problem.y, problem.cost, beta).sum()) - 0.5 * square
-    return best_multiple(problem.dual, beta, square)
+def _is_valid(problem: Problem) -> bool:
+    """Whether weak duality holds: it needs a positive semi-definite K."""
+    return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
+
+
+def _has_multiples(problem: Problem) -> bool:
+    """Whether another multiple of β may be better: not for the entropy, nor in the ν-forms, whose totals are fixed, nor where nothing is proven."""
+    return isinstance(problem.dual, DualBox) and not problem.is_nu and _is_valid(problem)
+
+
+def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:
+    return w if w is None or scale == 1.0 else scale * w
 
 
 def _primal(
@@ -294,8 +298,8 @@ def _primal(
     if problem.intercept == "free":
         intervals = best_offsets(problem, f)
     offsets = middles(intervals)
-    each = offsets[0] if len(offsets) == 1 else offsets[problem.groups]
-    value = 0.5 * square + problem.loss.total(problem.y, f + each, problem.cost) + float(problem.totals @ offsets)
+    losses = _native.proof_loss_sum(problem.dual, problem.groups, offsets, f)
+    value = 0.5 * square + losses + float(problem.totals @ offsets)
     return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
 
 
@@ -306,15 +310,7 @@ def _is_finite(values: np.ndarray) -> bool:
 
 def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:
     """The interval of best offsets of each group, for decision values f without one."""
-    return tuple(
-        problem.loss.best_intercept(problem.y, f, _costs(problem, g), float(total))
-        for g, total in enumerate(problem.totals)
-    )
-
-
-def _costs(problem: Problem, g: int) -> np.ndarray:
-    """The costs of the samples that share the offset g, zero elsewhere."""
-    return problem.cost if len(problem.totals) == 1 else np.where(problem.groups == g, problem.cost, 0.0)
+    return _native.proof_best_offsets(problem.dual, problem.groups, problem.totals, f)
 
 
 def middles(intervals: tuple[tuple[float, float], ...]) -> np.ndarray:

@@ -9,7 +9,10 @@ import numpy as np
 
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.proof.kkt_violation import at_bounds
+
+_BOUND_WIDTH = (
+    1e-12  # of a box's width: what the repair of a sum may move a variable at its bound by (native/proof/dual_side.cpp)
+)
 
 
 @dataclass(frozen=True)
@@ -80,3 +83,11 @@ def kkt(problem: Problem, point: Point) -> KKT:
         dual_feasibility=float(outside.max()),
         complementary_slackness=float(complementarity.max()),
     )
+
+
+def at_bounds(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which βᵢ are at their lower, and which at their upper bound, to the rounding of a repaired sum."""
+    lower, upper = problem.dual.lower, problem.dual.upper
+    width = upper - lower
+    slack = _BOUND_WIDTH * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
+    return beta <= lower + slack, beta >= upper - slack

@@ -1,14 +1,15 @@
+"""The compiled one- and two-variable maximisers of the dual (native/core/dual.hpp) against searches of the dual itself."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numba import njit
 from scipy.optimize import minimize_scalar
 
+from gapless import _native
 from gapless.losses import DualBox, Logistic
-from gapless.losses.steps import dual_of, dual_step, fall_slope, pair_step, rise_slope
 from tests.losses.samples import EVERY_LOSS, costs, decisions, few, one, scalar, targets
 
 every_loss = pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
@@ -16,20 +17,8 @@ curvatures = st.one_of(st.just(0.0), st.sampled_from([1.0, 2.5]), st.floats(1e-3
 shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0))
 
 
-# The accessors are inlined into compiled loops; these make them callable here.
-@njit
 def step_of(dual, f, beta, q):
-    return dual_step(dual, 0, f, beta, q)
-
-
-@njit
-def slopes_of(dual, i, beta):
-    return rise_slope(dual, i, beta), fall_slope(dual, i, beta)
-
-
-@njit
-def called_for(dual, f):
-    return dual_of(dual, 0, f)
+    return _native.dual_step(dual, 0, f, beta, q)
 
 
 def box_of(p, epsilon, d, lower, upper) -> DualBox:
@@ -120,7 +109,7 @@ def test_the_logistic_step_meets_its_optimality_condition_at_any_scale(y, cost, 
 def test_a_sample_without_cost_stays_at_zero(loss, y):
     dual = loss.dual_box(one(y), one(0.0))
     assert step_of(dual, 0.3, 0.0, 1.0) == 0.0
-    assert slopes_of(dual, 0, 0.0) == (-np.inf, np.inf)
+    assert _native.dual_slopes(dual, 0, 0.0) == (-np.inf, np.inf)
 
 
 def test_an_unbounded_coordinate_stays_where_it_is():
@@ -135,7 +124,7 @@ def test_an_unbounded_coordinate_stays_where_it_is():
 @given(data=st.data())
 def test_a_decision_value_calls_for_the_scaled_derivative(loss, data):
     y, cost, f = data.draw(targets(loss)), data.draw(costs), data.draw(decisions)
-    found = called_for(loss.dual_box(one(y), one(cost)), f)
+    found = _native.dual_called(loss.dual_box(one(y), one(cost)), 0, f)
     # At a kink any sub-gradient will do: Fenchel–Young tells them all.
     value = scalar(loss.value, y, f) + scalar(loss.conjugate, y, -found / cost) + found / cost * f
     assert abs(value) <= 1e-11 * (1.0 + abs(f)) * (1.0 + abs(found / cost))
@@ -152,7 +141,7 @@ def test_compiled_slopes_equal_the_losses_own(loss, data, share):
     dual = loss.dual_box(one(y), one(cost))
     low, high = max(dual.lower[0], -3 * cost), min(dual.upper[0], 3 * cost)
     for beta in (low + share * (high - low), 0.0):
-        rise, fall = slopes_of(dual, 0, beta)
+        rise, fall = _native.dual_slopes(dual, 0, beta)
         if low < beta < high:
             expected = loss.dual_slopes(one(y), one(cost), one(beta))
             assert (rise, fall) == pytest.approx((expected[0][0], expected[1][0]), rel=1e-12, abs=1e-12)
@@ -160,10 +149,10 @@ def test_compiled_slopes_equal_the_losses_own(loss, data, share):
 
 def test_slopes_are_infinite_where_a_variable_cannot_move():
     dual = box_of([1.0] * 3, [0.5] * 3, [2.0] * 3, [-1.0] * 3, [3.0] * 3)
-    assert slopes_of(dual, 0, 3.0) == (-np.inf, 1.0 - 6.0 - 0.5)
-    assert slopes_of(dual, 0, -1.0) == (1.0 + 2.0 + 0.5, np.inf)
-    assert slopes_of(dual, 0, 0.0) == (0.5, 1.5)
-    assert slopes_of(dual, 0, 1.0) == (-1.5, -1.5)
+    assert _native.dual_slopes(dual, 0, 3.0) == (-np.inf, 1.0 - 6.0 - 0.5)
+    assert _native.dual_slopes(dual, 0, -1.0) == (1.0 + 2.0 + 0.5, np.inf)
+    assert _native.dual_slopes(dual, 0, 0.0) == (0.5, 1.5)
+    assert _native.dual_slopes(dual, 0, 1.0) == (-1.5, -1.5)
 
 
 # --- pairs
@@ -195,7 +184,7 @@ def test_the_pair_step_maximises_the_dual_along_its_direction(pair, f, eta):
         parts = separable(dual, 0, beta_i + delta) + separable(dual, 1, beta_j - delta)
         return parts - (f[0] - f[1]) * delta - 0.5 * eta * delta**2
 
-    new_i, new_j = pair_step(dual, 0, 1, f[0], f[1], beta_i, beta_j, eta)
+    new_i, new_j = _native.dual_pair(dual, 0, 1, f[0], f[1], beta_i, beta_j, eta)
     assert new_i >= beta_i and new_j <= beta_j
     assert new_i <= dual.upper[0] and new_j >= dual.lower[1]
     assert new_i - beta_i == pytest.approx(beta_j - new_j, abs=1e-15)
@@ -217,14 +206,14 @@ def test_the_pair_step_maximises_the_dual_along_its_direction(pair, f, eta):
 def test_the_pair_step_passes_both_kinks(p, expected):
     """βᵢ = −1 and βⱼ = 1 meet their kinks at the same δ = 1; slope p + 2ε − ηδ before it, p − 2ε − ηδ after."""
     dual = box_of([p, 0.0], [1.0, 1.0], [0.0, 0.0], [-5.0, -5.0], [5.0, 5.0])
-    assert pair_step(dual, 0, 1, 0.0, 0.0, -1.0, 1.0, 3.5) == pytest.approx(expected)
+    assert _native.dual_pair(dual, 0, 1, 0.0, 0.0, -1.0, 1.0, 3.5) == pytest.approx(expected)
 
 
 def test_the_pair_step_meets_bounds_exactly():
     dual = box_of([1.0, -1.0], [0.0, 0.0], [0.0, 0.0], [0.0, -0.3], [0.1, 0.0])
-    new_i, new_j = pair_step(dual, 0, 1, 0.0, 0.0, 0.0, 0.0, 1e-3)
+    new_i, new_j = _native.dual_pair(dual, 0, 1, 0.0, 0.0, 0.0, 0.0, 1e-3)
     assert new_i == 0.1 and new_j == -0.1
-    new_i, new_j = pair_step(dual, 0, 1, 0.0, 0.0, 0.0, -0.25, 1e-3)
+    new_i, new_j = _native.dual_pair(dual, 0, 1, 0.0, 0.0, 0.0, -0.25, 1e-3)
     assert new_j == -0.3 and new_i == pytest.approx(0.05)
 
 
@@ -246,7 +235,7 @@ def test_the_logistic_pair_step_maximises_the_dual_along_its_direction(y, cost, 
         moved = np.clip(beta + np.array([delta, -delta]), dual.lower, dual.upper)
         return float(loss.dual_value(signs, weights, moved).sum()) - (f[0] - f[1]) * delta - 0.5 * eta * delta**2
 
-    new_i, new_j = pair_step(dual, 0, 1, f[0], f[1], beta[0], beta[1], eta)
+    new_i, new_j = _native.dual_pair(dual, 0, 1, f[0], f[1], beta[0], beta[1], eta)
     delta = new_i - beta[0]
     assert delta == pytest.approx(beta[1] - new_j, abs=1e-12 * max(cost))
     best = maximum(gain, 0.0, room)

@@ -1,0 +1,108 @@
+// Python's face of native/proof: what a dual point and decision values prove.
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+#include <vector>
+
+#include "bind/arrays.hpp"
+#include "bind/bind.hpp"
+#include "proof/bounds.hpp"
+#include "proof/dual_side.hpp"
+#include "proof/feasible.hpp"
+#include "proof/loss.hpp"
+#include "proof/primal_side.hpp"
+
+namespace gapless::bind {
+namespace {
+
+// A new NumPy array of n numbers that are still to be written, and where they are.
+std::pair<nb::object, double*> new_array(std::size_t n) {
+  double* data = new double[n];
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  return {nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(data, {n}, owner)), data};
+}
+
+nb::tuple feasible(In<double> lower, In<double> upper, In<Index> groups, In<double> totals, bool coupled, In<double> beta) {
+  auto [array, out] = new_array(beta.shape(0));
+  proof::Repair repair;
+  {
+    nb::gil_scoped_release release;
+    repair = proof::feasible(view(lower), view(upper), view(groups), view(totals), coupled, view(beta), {out, beta.shape(0)});
+  }
+  return nb::make_tuple(array, repair.outside, repair.off);
+}
+
+DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
+
+std::tuple<double, double> best_multiple(nb::handle box, In<double> beta, double square) {
+  const DualBox terms = box_of(box);
+  nb::gil_scoped_release release;
+  const auto [scale, value] = proof::best_multiple(terms, view(beta), square);
+  return {scale, value};
+}
+
+nb::tuple pairs_of(const std::vector<proof::Interval>& intervals) {
+  nb::list out;
+  for (const auto& [low, high] : intervals) out.append(nb::make_tuple(low, high));
+  return nb::tuple(out);
+}
+
+nb::tuple bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta,
+                 InOut<double> f, double square, double b) {
+  const DualTerms terms = dual_of(dual);
+  std::vector<proof::Interval> offsets(totals.shape(0), proof::Interval{b, b});
+  proof::Bounds found;
+  {
+    nb::gil_scoped_release release;
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), square, b, offsets);
+  }
+  return nb::make_tuple(found.scale, found.dual, found.violation, found.primal, pairs_of(offsets));
+}
+
+nb::tuple best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
+  const DualTerms terms = dual_of(dual);
+  std::vector<proof::Interval> found;
+  {
+    nb::gil_scoped_release release;
+    for (Index g = 0; g < count(totals.shape(0)); ++g)
+      found.push_back(proof::best_offset(terms, view(groups), g, totals.data()[g], view(f)));
+  }
+  return pairs_of(found);
+}
+
+double loss_sum(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f) {
+  const DualTerms terms = dual_of(dual);
+  nb::gil_scoped_release release;
+  return proof::loss_sum(terms, view(groups), view(offsets), view(f));
+}
+
+nb::object losses(nb::handle dual, In<double> f) {
+  const DualTerms terms = dual_of(dual);
+  auto [array, out] = new_array(f.shape(0));
+  std::visit(
+      [&](const auto& each) {
+        for (Index i = 0; i < count(f.shape(0)); ++i) out[i] = proof::loss(each, i, f.data()[i]);
+      },
+      terms);
+  return array;
+}
+
+}  // namespace
+
+void bind_proof(nb::module_& m) {
+  m.def("proof_feasible", feasible, nb::arg("lower"), nb::arg("upper"), nb::arg("groups"), nb::arg("totals"),
+        nb::arg("coupled"), nb::arg("beta"),
+        "(feasible β, how far the given one was from its box, and its clipped sums from their totals).");
+  m.def("proof_best_multiple", best_multiple, nb::arg("box"), nb::arg("beta"), nb::arg("square"),
+        "(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ.");
+  m.def("proof_bounds", bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("free"), nb::arg("multiple"),
+        nb::arg("primal"), nb::arg("beta"), nb::arg("f"), nb::arg("square"), nb::arg("b"),
+        "(s, D(sβ), largest KKT violation, P, intervals of the best offsets) of the best multiple of a feasible β, written to beta and f.");
+  m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
+        "The interval of best offsets of each group, for decision values f without one.");
+  m.def("proof_loss_sum", loss_sum, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"),
+        "Σ c ℓ(y, f + the group's offset).");
+  m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
+}
+
+}  // namespace gapless::bind

@@ -1,0 +1,28 @@
+// The loss of a sample, from its dual term alone: c ℓ(y, v) = max over t in its box of h(t) − v t (Fenchel; core/dual.hpp states h).
+//
+//     box:      with s = |p − v| − ε > 0 and u the bound on the side of p − v:   s²/2d where s/d ≤ u,   s u − ½ d u² where not,   0 where s ≤ 0
+//     entropy:  c log(1 + exp(−y v))
+//
+// So that one loop serves every loss, and the primal value rests on the same five (or four) vectors as the dual one.
+#pragma once
+
+#include "core/dual.hpp"
+
+namespace gapless::proof {
+
+GAPLESS_INLINE double loss(const DualBox& box, Index i, double v) {
+  const double apart = box.p[i] - v;
+  if (std::isnan(apart)) return apart;
+  const double s = std::fabs(apart) - box.epsilon[i];
+  const double u = apart > 0.0 ? box.upper[i] : -box.lower[i], d = box.d[i];
+  if (!(s > 0.0) || !(u > 0.0)) return 0.0;
+  return s < d * u ? 0.5 * s * (s / d) : s * u - 0.5 * d * u * u;
+}
+
+GAPLESS_INLINE double loss(const DualEntropy& entropy, Index i, double v) {
+  if (entropy.cost[i] <= 0.0) return 0.0;
+  const double margin = entropy.y[i] * v;
+  return entropy.cost[i] * (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
+}
+
+}  // namespace gapless::proof

@@ -1,0 +1,319 @@
+"""The proof's compiled sums against exact rationals and plain NumPy, and what its sources may include."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gapless import _native
+from gapless.losses import DualBox, DualEntropy, EpsilonInsensitive, Hinge, Logistic, Shortfall
+from tests.losses.samples import EVERY_LOSS, random_samples
+
+NATIVE = Path(__file__).parents[2] / "native"
+every_loss = pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+every_seed = pytest.mark.parametrize("seed", range(4))
+
+
+def exact(values: np.ndarray) -> list[Fraction]:
+    return [Fraction(float(value)) for value in values]
+
+
+def one_group(n: int) -> np.ndarray:
+    return np.zeros(n, dtype=np.int64)
+
+
+def random_box(n: int, rng: np.random.Generator) -> DualBox:
+    """Terms of no loss in particular: steps, ramps, and sides that are closed."""
+    lower, upper = -rng.choice([0.0, 0.5, 2.0], n), rng.choice([0.0, 0.25, 3.0], n)
+    return DualBox(rng.normal(size=n), rng.choice([0.0, 0.3], n), rng.choice([0.0, 0.5, 2.0], n), lower, upper)
+
+
+# --- the loss, from its dual terms
+
+
+@every_loss
+def test_the_loss_is_the_conjugate_of_its_dual_term(loss):
+    y, f, cost = random_samples(loss, 400, np.random.default_rng(0))
+    cost[::7] = 0.0
+    found = _native.proof_losses(loss.dual_box(y, cost), f)
+    np.testing.assert_allclose(found, cost * loss.value(y, f), rtol=1e-15, atol=0)
+
+
+def test_the_loss_of_a_group_is_that_of_its_targets():
+    rng = np.random.default_rng(0)
+    loss, y, f, cost = Shortfall(rng.normal(size=50)), rng.choice([-1.0, 1.0], 50), rng.normal(size=50), rng.random(50)
+    np.testing.assert_allclose(_native.proof_losses(loss.dual_box(y, cost), f), cost * loss.value(y, f), rtol=1e-15)
+
+
+@every_seed
+def test_no_product_is_contracted(seed):
+    """The very numbers that NumPy gives, which rounds each product and each sum."""
+    rng = np.random.default_rng(seed)
+    box, f = random_box(500, rng), 3 * rng.normal(size=500)
+    p, epsilon, d, lower, upper = box
+    s, u = np.abs(p - f) - epsilon, np.where(p > f, upper, -lower)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        twin = np.where(s < d * u, 0.5 * s * (s / d), s * u - 0.5 * d * u * u)
+    np.testing.assert_array_equal(_native.proof_losses(box, f), np.where((s > 0) & (u > 0), twin, 0.0))
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Logistic()], ids=repr)
+def test_what_is_no_number_is_no_loss(loss):
+    box = loss.dual_box(np.ones(2), np.ones(2))
+    assert np.isnan(_native.proof_losses(box, np.array([np.nan, 0.0]))).tolist() == [True, False]
+    assert np.isnan(_native.proof_loss_sum(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0])))
+
+
+@every_loss
+def test_the_sum_of_losses_is_exact_to_its_last_digit(loss):
+    y, f, cost = random_samples(loss, 3000, np.random.default_rng(1))
+    f *= 10.0 ** np.random.default_rng(2).uniform(-6, 6, 3000)
+    box, groups = loss.dual_box(y, cost), np.arange(3000) % 2
+    offsets = np.array([0.25, -0.5])
+    each = _native.proof_losses(box, f + offsets[groups])
+    assert _native.proof_loss_sum(box, groups, offsets, f) == float(sum(exact(each)))
+
+
+# --- feasible points
+
+
+@every_seed
+@pytest.mark.parametrize("coupled", [True, False])
+def test_a_feasible_point_is_in_its_box_and_has_its_sum(seed, coupled):
+    rng = np.random.default_rng(seed)
+    lower, upper = -rng.choice([0.0, 1.0, 2.0], 40), rng.choice([0.0, 1.0, 2.0], 40)
+    beta = 2 * rng.normal(size=40)
+    found, outside, off = _native.proof_feasible(lower, upper, one_group(40), np.zeros(1), coupled, beta)
+    clipped = np.clip(beta, lower, upper)
+    assert outside == np.abs(beta - clipped).max()
+    if not coupled:
+        assert off == 0.0 and (found == clipped).all()
+        return
+    total = sum(exact(clipped))
+    assert off == abs(float(total))
+    heavy = clipped > 0 if total > 0 else clipped < 0
+    assert (found[~heavy] == clipped[~heavy]).all()
+    kept = 1 - abs(total) / abs(sum(exact(clipped[heavy])))
+    np.testing.assert_allclose(found[heavy], [float(kept * value) for value in exact(clipped[heavy])], rtol=1e-15)
+    assert abs(sum(exact(found))) <= 40 * 2.3e-16 * 2
+
+
+def test_a_total_out_of_reach_moves_all_towards_their_bounds_alike():
+    lower, upper, groups = np.zeros(4), np.array([1.0, 1.0, 3.0, 2.0]), np.array([0, 0, 0, 1])
+    found, outside, off = _native.proof_feasible(
+        lower, upper, groups, np.array([2.0, 1.0]), True, np.array([0.5, 0.0, 0.0, 1.0])
+    )
+    assert (outside, off) == (0.0, 1.5)
+    np.testing.assert_allclose(found, [0.5 + 0.5 / 3, 1 / 3, 1.0, 1.0], rtol=1e-15)
+
+
+# --- the dual side
+
+
+@every_seed
+def test_the_best_multiple_is_that_of_exact_arithmetic(seed):
+    rng = np.random.default_rng(seed)
+    box = random_box(30, rng)
+    beta, square = box.lower + rng.random(30) * (box.upper - box.lower), float(rng.uniform(1e-3, 10.0))
+    b, p, epsilon, d, lower, upper = (exact(values) for values in (beta, *box))
+    linear = sum(pk * bk - ek * abs(bk) for pk, ek, bk in zip(p, epsilon, b, strict=True))
+    bend = Fraction(square) + sum(dk * bk * bk for dk, bk in zip(d, b, strict=True))
+    scale, value = _native.proof_best_multiple(box, beta, square)
+    if linear <= 0:
+        assert (scale, value) == (0.0, 0.0)
+        return
+    room = min((u if bk > 0 else low) / bk for bk, low, u in zip(b, lower, upper, strict=True) if bk)
+    best = min(linear / bend, room)
+    assert scale == pytest.approx(float(best), rel=1e-14)
+    assert value == pytest.approx(float(best * linear - best * best * bend / 2), rel=1e-13)
+
+
+def test_multiples_at_their_limits():
+    box = Hinge().dual_box(np.ones(2), np.ones(2))
+    assert _native.proof_best_multiple(box, np.zeros(2), 0.0) == (1.0, 0.0)
+    assert _native.proof_best_multiple(box, np.array([0.5, 0.25]), 0.0) == (2.0, 1.5)  # no curvature: up to the box
+    ray = Hinge().dual_box(np.ones(2), np.full(2, np.inf))
+    assert _native.proof_best_multiple(ray, np.ones(2), 0.0) == (1.0, np.inf)
+    near = 1.0 + 1e-12
+    assert _native.proof_best_multiple(ray, np.ones(2), 2.0 * near)[0] == 1.0
+
+
+@every_seed
+@pytest.mark.parametrize("free", [True, False])
+def test_bounds_are_those_of_the_formulas(seed, free):
+    """Every part of the one call against NumPy: the multiple, D, LIBSVM's violation, offsets and P."""
+    rng = np.random.default_rng(seed)
+    box = random_box(60, rng)
+    beta = np.clip(rng.normal(size=60), box.lower, box.upper)
+    beta, _, _ = _native.proof_feasible(box.lower, box.upper, one_group(60), np.zeros(1), free, beta)
+    K = (lambda A: A @ A.T)(rng.normal(size=(60, 5)))
+    f, b = K @ beta, 0.0 if free else 0.75
+    square = float(beta @ f)
+    scale, dual, violation, primal, ((low, high),) = _native.proof_bounds(
+        box, one_group(60), np.zeros(1), free, True, True, (scaled := beta.copy()), (values := f.copy()), square, b
+    )
+    np.testing.assert_array_equal(scaled, np.clip(scale * beta, box.lower, box.upper))
+    np.testing.assert_array_equal(values, scale * f)
+    assert (scale, dual) == _native.proof_best_multiple(box, beta, square)
+    slope = box.p - box.d * scaled - (values + scale * b)
+    width = 1e-12 * (box.upper - box.lower)
+    rises = (slope - np.where(scaled >= 0, box.epsilon, -box.epsilon))[scaled < box.upper - width]
+    falls = (slope - np.where(scaled > 0, box.epsilon, -box.epsilon))[scaled > box.lower + width]
+    worst = rises.max() - falls.min() if free else max(rises.max(), -falls.min())
+    assert violation == max(0.0, worst)
+    if free:
+        assert ((low, high),) == _native.proof_best_offsets(box, one_group(60), np.zeros(1), values)
+    else:
+        assert low == high == scale * b
+    losses = sum(exact(_native.proof_losses(box, values + 0.5 * (low + high))))
+    assert primal == pytest.approx(float(losses) + 0.5 * scale * scale * square, rel=1e-15)
+    assert dual <= primal
+
+
+def test_groups_have_bounds_and_prices_of_their_own():
+    rng = np.random.default_rng(3)
+    y, groups = np.repeat([1.0, -1.0], 30), np.repeat(np.array([0, 1]), 30)
+    box, totals = Shortfall(np.zeros(60)).dual_box(y, np.ones(60)), np.array([9.0, -9.0])
+    beta, f = 0.3 * y, rng.normal(size=60)
+    scale, dual, violation, primal, intervals = _native.proof_bounds(
+        box, groups, totals, True, False, True, beta, f, 2.0, 0.0
+    )
+    assert scale == 1.0 and dual == -1.0
+    slopes = [-f[groups == g] for g in (0, 1)]
+    assert violation == max(slope.max() - slope.min() for slope in slopes)
+    middles = np.array([0.5 * (low + high) for low, high in intervals])
+    assert primal == pytest.approx(
+        1.0 + np.maximum(0.0, -y * (f + middles[groups])).sum() + totals @ middles, rel=1e-14
+    )
+    for g in (0, 1):
+        alone = groups == g
+        part = DualBox(*(values[alone] for values in box))
+        assert intervals[g] == _native.proof_best_offsets(part, one_group(30), totals[g : g + 1], f[alone])[0]
+
+
+# --- offsets
+
+
+def exact_quantile(loss, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
+    """Where the slope of Σ c ℓ(y, f + b) reaches and passes zero, in rationals, for a loss with kinks."""
+    start = sum(exact(cost * loss.derivative(y, np.full_like(f, -np.inf))))
+    jumps: dict[Fraction, Fraction] = {}
+    for kink in loss.kinks(y):
+        for at, value, c in zip(exact(kink), exact(f), exact(cost), strict=True):
+            jumps[at - value] = jumps.get(at - value, Fraction(0)) + c
+    slope, reached = start, None
+    for x in sorted(jumps):
+        slope += jumps[x]
+        if slope >= 0 and reached is None:
+            reached = x
+        if slope > 0:
+            return float(reached), float(x)
+    raise AssertionError("the slope ends above zero")
+
+
+@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.25), EpsilonInsensitive(0.0)], ids=repr)
+@pytest.mark.parametrize("n", [2, 7, 60, 900])
+def test_an_offset_is_the_exact_weighted_quantile(loss, n):
+    """Quarters everywhere: no rounding, and many ties."""
+    rng = np.random.default_rng(n)
+    y, _, cost = random_samples(loss, n, rng)
+    y, f = np.round(4 * y) / 4, rng.integers(-12, 13, n) / 4
+    (found,) = _native.proof_best_offsets(loss.dual_box(y, cost), one_group(n), np.zeros(1), f)
+    assert found == exact_quantile(loss, y, f, cost)
+
+
+@every_loss
+@pytest.mark.parametrize("n", [2, 31, 500, 5000])
+@pytest.mark.parametrize("pull", [0.0, 0.3])
+def test_an_offset_is_that_of_the_loss(loss, n, pull):
+    rng = np.random.default_rng(n)
+    y, f, cost = random_samples(loss, n, rng)
+    cost[3::5] = 0.0
+    (found,) = _native.proof_best_offsets(loss.dual_box(y, cost), one_group(n), np.array([pull]), f)
+    assert found == pytest.approx(loss.best_intercept(y, f, cost, pull), rel=1e-10, abs=1e-12)
+
+
+@every_seed
+def test_no_step_from_an_offset_improves_on_it(seed):
+    """Steps and ramps in one box, which no loss has."""
+    rng = np.random.default_rng(seed)
+    box, f = random_box(200, rng), 2 * rng.normal(size=200)
+    groups, zero = one_group(200), np.zeros(1)
+
+    def total(b: float) -> Fraction:
+        return sum(exact(_native.proof_losses(box, f + b)), Fraction(0))
+
+    ((low, high),) = _native.proof_best_offsets(box, groups, zero, f)
+    least = total(0.5 * (low + high))
+    for step in (1e-9, 1e-6, 1e-3, 1.0):
+        assert total(low - step) >= least * (1 - Fraction(1, 10**14))
+        assert total(high + step) >= least * (1 - Fraction(1, 10**14))
+
+
+def test_without_a_crossing_the_interval_ends_at_the_outermost_sample():
+    box = Shortfall(np.zeros(3)).dual_box(np.ones(3), np.ones(3))
+    f = np.array([1.0, 3.0, 2.0])
+    assert _native.proof_best_offsets(box, one_group(3), np.array([3.0]), f) == ((-3.0, -3.0),)
+    nobody = Shortfall(np.zeros(3)).dual_box(np.ones(3), np.zeros(3))
+    assert _native.proof_best_offsets(nobody, one_group(3), np.zeros(1), f) == ((0.0, 0.0),)
+
+
+def test_values_without_a_bound_give_no_offset_and_no_primal_value():
+    box, f = Hinge().dual_box(np.array([1.0, -1.0]), np.ones(2)), np.array([np.inf, 0.0])
+    ((low, high),) = _native.proof_best_offsets(box, one_group(2), np.zeros(1), f)
+    assert np.isnan(low) and np.isnan(high)
+    *_, primal, _ = _native.proof_bounds(box, one_group(2), np.zeros(1), True, True, True, np.zeros(2), f, 0.0, 0.0)
+    assert primal == np.inf
+
+
+@every_seed
+def test_the_entropy_has_the_bounds_of_its_formulas(seed):
+    rng = np.random.default_rng(seed)
+    loss = Logistic()
+    y, f, cost = random_samples(loss, 80, rng)
+    entropy = loss.dual_box(y, cost)
+    assert isinstance(entropy, DualEntropy)
+    beta = y * cost * rng.random(80)
+    scale, dual, violation, primal, ((low, high),) = _native.proof_bounds(
+        entropy, one_group(80), np.zeros(1), True, True, True, beta, f.copy(), 4.0, 0.0
+    )
+    assert scale == 1.0 and np.isnan(violation) and low == high
+    assert dual == pytest.approx(float(loss.dual_value(y, cost, beta).sum()) - 2.0, rel=1e-14)
+    assert primal == pytest.approx(float((cost * loss.value(y, f + low)).sum()) + 2.0, rel=1e-14)
+
+
+# --- whose sources they are
+
+
+def includes(path: Path) -> set[Path]:
+    """The files of native/ that a file includes, itself and those that they include among them."""
+    found, waiting = set(), [path]
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found.add(file)
+        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(), flags=re.MULTILINE)
+        for name in names:
+            assert (NATIVE / name).is_file(), f"{file} includes {name}, which is not under native/"
+            waiting.append(NATIVE / name)
+    return found
+
+
+def test_the_proof_includes_nothing_of_a_solver():
+    sources = [path for path in (NATIVE / "proof").iterdir() if path.suffix in (".cpp", ".hpp")]
+    assert len(sources) >= 8
+    for source in sources:
+        folders = {path.relative_to(NATIVE).parts[0] for path in includes(source)}
+        assert folders <= {"proof", "core", "kernels"}, f"{source.name} includes files of {sorted(folders)}"
+
+
+def test_the_proof_is_compiled_once_and_without_contraction():
+    """No file of the proof is compiled for several instruction sets, where contraction is allowed."""
+    assert not list((NATIVE / "proof").glob("*.isa.cpp"))
+    flags = (NATIVE.parent / "CMakeLists.txt").read_text()
+    assert re.search(r"target_compile_options\(gapless_core PRIVATE [^)]*-ffp-contract=off", flags)
