@@ -15,40 +15,46 @@
 namespace gapless::bind {
 namespace {
 
+using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using Pair = std::tuple<double, double>;
+using Pairs = nb::typed<nb::tuple, nb::typed<nb::tuple, double, double>, nb::ellipsis>;
+
 // A new NumPy array of n numbers that are still to be written, and where they are.
-std::pair<nb::object, double*> new_array(std::size_t n) {
+std::pair<Array, double*> new_array(std::size_t n) {
   double* data = new double[n];
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  return {nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(data, {n}, owner)), data};
+  return {Array(data, {n}, owner), data};
 }
 
-nb::tuple feasible(In<double> lower, In<double> upper, In<Index> groups, In<double> totals, bool coupled, In<double> beta) {
+std::tuple<Array, double, double> feasible(In<double> lower, In<double> upper, In<Index> groups, In<double> totals, bool coupled,
+                                           In<double> beta) {
   auto [array, out] = new_array(beta.shape(0));
   proof::Repair repair;
   {
     nb::gil_scoped_release release;
     repair = proof::feasible(view(lower), view(upper), view(groups), view(totals), coupled, view(beta), {out, beta.shape(0)});
   }
-  return nb::make_tuple(array, repair.outside, repair.off);
+  return {array, repair.outside, repair.off};
 }
 
 DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
 
-std::tuple<double, double> best_multiple(nb::handle box, In<double> beta, double square) {
+Pair best_multiple(nb::handle box, In<double> beta, double square) {
   const DualBox terms = box_of(box);
   nb::gil_scoped_release release;
   const auto [scale, value] = proof::best_multiple(terms, view(beta), square);
   return {scale, value};
 }
 
-nb::tuple pairs_of(const std::vector<proof::Interval>& intervals) {
+Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
   nb::list out;
   for (const auto& [low, high] : intervals) out.append(nb::make_tuple(low, high));
-  return nb::tuple(out);
+  return Pairs(nb::tuple(out));
 }
 
-nb::tuple bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta,
-                 InOut<double> f, double square, double b) {
+std::tuple<double, double, double, double, Pairs> bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free,
+                                                         bool multiple, bool primal, InOut<double> beta, InOut<double> f,
+                                                         double square, double b) {
   const DualTerms terms = dual_of(dual);
   std::vector<proof::Interval> offsets(totals.shape(0), proof::Interval{b, b});
   proof::Bounds found;
@@ -56,10 +62,10 @@ nb::tuple bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free
     nb::gil_scoped_release release;
     found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), square, b, offsets);
   }
-  return nb::make_tuple(found.scale, found.dual, found.violation, found.primal, pairs_of(offsets));
+  return {found.scale, found.dual, found.violation, found.primal, pairs_of(offsets)};
 }
 
-nb::tuple best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
+Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
   const DualTerms terms = dual_of(dual);
   std::vector<proof::Interval> found;
   {
@@ -76,7 +82,7 @@ double loss_sum(nb::handle dual, In<Index> groups, In<double> offsets, In<double
   return proof::loss_sum(terms, view(groups), view(offsets), view(f));
 }
 
-nb::object losses(nb::handle dual, In<double> f) {
+Array losses(nb::handle dual, In<double> f) {
   const DualTerms terms = dual_of(dual);
   auto [array, out] = new_array(f.shape(0));
   std::visit(
