@@ -15,18 +15,17 @@
 namespace gapless::bind {
 namespace {
 
-using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using Pair = std::tuple<double, double>;
 using Pairs = nb::typed<nb::tuple, nb::typed<nb::tuple, double, double>, nb::ellipsis>;
 
 // A new NumPy array of n numbers that are still to be written, and where they are.
-std::pair<Array, double*> new_array(std::size_t n) {
+std::pair<Array<double>, double*> new_array(std::size_t n) {
   double* data = new double[n];
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  return {Array(data, {n}, owner), data};
+  return {Array<double>(data, {n}, owner), data};
 }
 
-std::tuple<Array, double, double> feasible(In<double> lower, In<double> upper, In<Index> groups, In<double> totals, bool coupled,
+std::tuple<Array<double>, double, double> feasible(In<double> lower, In<double> upper, In<Index> groups, In<double> totals, bool coupled,
                                            In<double> beta) {
   auto [array, out] = new_array(beta.shape(0));
   proof::Repair repair;
@@ -82,7 +81,7 @@ double loss_sum(nb::handle dual, In<Index> groups, In<double> offsets, In<double
   return proof::loss_sum(terms, view(groups), view(offsets), view(f));
 }
 
-Array losses(nb::handle dual, In<double> f) {
+Array<double> losses(nb::handle dual, In<double> f) {
   const DualTerms terms = dual_of(dual);
   auto [array, out] = new_array(f.shape(0));
   std::visit(
