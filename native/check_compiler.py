@@ -21,7 +21,9 @@ def compiler() -> list[str] | None:
 
 def macros(command: list[str]) -> dict[str, str]:
     """What the compiler defines by itself; empty where it cannot compile."""
-    answer = subprocess.run([*command, "-dM", "-E", "-x", "c++", "-"], input="", capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        [*command, "-dM", "-E", "-x", "c++", "-"], input="", capture_output=True, text=True, check=False
+    )
     lines = [line.split(maxsplit=2) for line in answer.stdout.splitlines()]
     return {words[1]: words[2] for words in lines if len(words) == 3}
 
