@@ -125,18 +125,6 @@ class Certificate:
         return f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.2e}"
 
 
-def certify(problem: Problem, point: Point) -> Certificate:
-    """Recompute both bounds for a point (or a :class:`~gapless.result.Result`) of a problem.
-
-    >>> import gapless as gl
-    >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], C=1.0)
-    >>> print(gl.certify(problem, gl.solve(problem)))
-    primal 0.5, dual 0.5, relative gap 0.00e+00
-    """
-    primal, dual = evaluate(problem, point)
-    return combine(primal, dual)
-
-
 def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
     """The certificate of a primal and a dual point, from one iterate or from two."""
     return Certificate(

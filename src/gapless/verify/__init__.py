@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -10,8 +11,8 @@ import numpy as np
 
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, Point, combine, evaluate
-from gapless.proof.certificate import certify as certify_point
+from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
+from gapless.proof.independent import evaluate_independently
 from gapless.result import Result
 from gapless.solve import solve
 from gapless.verify.libsvm_models import is_libsvm_model, parts_of_libsvm
@@ -29,6 +30,7 @@ def certify(
     C: float | None = None,
     nu: float | None = None,
     epsilon: float | None = None,
+    independent: bool = False,
 ) -> Certificate:
     """Recompute primal, dual and gap from scratch: of a problem's point, or of any fitted support vector machine.
 
@@ -38,6 +40,9 @@ def certify(
     predicts, its own intercept included; models without dual variables (LinearSVC, LinearSVR) are measured against a dual point found here.
     Of several subproblems the worst is returned, and all are in its ``parts``.
 
+    ``independent=True`` computes both values in plain NumPy, block by block, with nothing compiled of ours: a second opinion, slower, of the same
+    bounds to rounding. (A dual point for a model that has none is found by a solver all the same, and judged in NumPy.)
+
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> import gapless as gl
@@ -45,11 +50,15 @@ def certify(
     >>> certificate = gl.certify(SVC(C=10, tol=1e-3).fit(X, y), X, y)
     >>> certificate.relative_gap < 1e-2, len(certificate.parts)
     (True, 3)
+    >>> again = gl.certify(SVC(C=10, tol=1e-3).fit(X, y), X, y, independent=True)
+    >>> abs(again.primal - certificate.primal) <= 1e-9 * certificate.primal
+    True
     """
+    evaluation = evaluate_independently if independent else evaluate
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
-        return certify_point(subject, X)  # type: ignore[arg-type]
+        return combine(*evaluation(subject, X))  # type: ignore[arg-type]
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
         parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
     else:
@@ -57,17 +66,17 @@ def certify(
         if given:
             raise InvalidInputError(f"{', '.join(given)} is the model's own; give it for a LIBSVM model file alone.")
         parts = parts_of_estimator(subject, X, y, sample_weight)
-    certificates = [_certify_part(part) for part in parts]
+    certificates = [_certify_part(part, evaluation) for part in parts]
     worst = max(certificates, key=lambda certificate: certificate.relative_gap)
     return replace(worst, parts=tuple(certificates)) if len(certificates) > 1 else worst
 
 
-def _certify_part(part: Part) -> Certificate:
+def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[PrimalPoint, DualPoint]]) -> Certificate:
     problem, point = part
-    primal, dual = evaluate(problem, point)
+    primal, dual = evaluation(problem, point)
     if point.beta is None:
         # A primal model names no dual point; what its loss suggests is weak where the loss has kinks. Any feasible one is a bound.
         found = solve(problem, tol=1e-5, start=Point(beta=np.clip(dual.beta, problem.dual.lower, problem.dual.upper)))
-        _, better = evaluate(problem, Point(beta=found.beta))
+        _, better = evaluation(problem, Point(beta=found.beta))
         dual = better if better.value > dual.value else dual
     return combine(primal, dual)
