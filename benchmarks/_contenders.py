@@ -19,8 +19,8 @@ CACHE_MB = 2000
 """Of kernel rows, for everyone."""
 LIMIT = 120.0
 """Seconds a fit may take."""
-WARM_UP = 2500
-"""Samples of the fit that precedes the timed ones: more than a Gram matrix at once is made for, so that it compiles what the real one uses."""
+FIRST = 2500
+"""Samples of the fit that precedes the timed ones: a rival's library loads and starts its threads in its first fit."""
 
 
 def _sklearn(**options: Any) -> Any:
@@ -88,7 +88,7 @@ class Fit:
 
 
 class Worker:
-    """A contender's process. ``ready`` loads the data and warms up; ``fit`` and ``predict`` are timed inside the process."""
+    """A contender's process. ``ready`` loads the data and fits some of them; ``fit`` and ``predict`` are timed inside the process."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -165,7 +165,7 @@ class _Served:
     def prepare(self, row: str, storage: str) -> None:
         self.row = ROWS[row]
         self.X, self.y = samples(self.row, storage)
-        self._run(self.X[:WARM_UP], self.y[:WARM_UP], self.row.C[0], 1e-2)
+        self._run(self.X[:FIRST], self.y[:FIRST], self.row.C[0], 1e-2)
 
     def touch(self) -> None:
         touch_memory(1.0)

@@ -40,7 +40,7 @@ def write(measured: Measured, keep: bool = True) -> None:
     for gap in gaps:
         parts += [f"### Relative gap {gap:g}", _times(measured, gap), _details(measured, gap)]
     parts += [_predictions(measured), _small(measured), _growth(measured)]
-    packages = (*dict.fromkeys(c.package for c in CONTENDERS.values() if c.version), "numba", "numpy")
+    packages = (*dict.fromkeys(c.package for c in CONTENDERS.values() if c.version), "numpy")
     text = "\n\n".join(part for part in parts if part)
     if keep:
         write_section("Kernel SVMs to the same certified gap", text, packages)
@@ -65,7 +65,7 @@ def _method(measured: Measured) -> str:
     return f"""\
 RBF kernel. For each contender the loosest tol of {TOLS[0]:g}, 0.5, 0.2, 0.1 … {TOLS[-1]:g} that reaches the relative gap, as certified by an
 independent float64 NumPy judge from the dual coefficients alone (best b chosen for everyone), outside the timed part; ours includes its own
-certificate. Cache {CACHE_MB} MB for all; at most {LIMIT:g} s a fit; a process each, warmed by a fit on a part of the rows; fits in turns, memory
+certificate. Cache {CACHE_MB} MB for all; at most {LIMIT:g} s a fit; a process each, after a fit on a part of the rows that is not counted; fits in turns, memory
 touched before each, 5 below 1 s, 3 below 10 s, 2 below 20 s, else 1; medians. Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own
 threads included. A run of parts keeps the other figures: contenders of one row may then come from runs apart.
 Sets are shuffled with seed 0, then cut. {rows}.
@@ -190,7 +190,7 @@ def _small(measured: Measured) -> str:
         return ""
     lines = [
         "### Fewer than 1,000 samples\n",
-        'Milliseconds of a warm fit, γ "scale", standardised, default tol for both, medians, in turns; the aim: at most 1.5 times theirs + 2 ms.\n',
+        'Milliseconds of a fit, γ "scale", standardised, default tol for both, medians, in turns; the aim: at most 1.5 times theirs + 2 ms.\n',
         "| data | n × d | C | ours | scikit-learn | ratio | within the aim |",
         "|---|---|---|---|---|---|---|",
     ]

@@ -58,7 +58,6 @@ def write(measured: Measured, keep: bool = True) -> None:
     packages = (
         *dict.fromkeys(rival.package for rival in RIVALS.values() if rival.version),
         "gapless",
-        "numba",
         "numpy",
     )
     if keep:

@@ -174,8 +174,6 @@ def race(
 ) -> None:
     """Fits in turns, as many as their length allows, or one; ours is judged, and compared with our other solvers."""
     seconds: dict[str, list[float]] = {name: [] for name in ([OURS] if ours else []) + list(settings)}
-    if ours:
-        our_fit(case, gap)  # compiles
     turn, model = 0, None
     while names := [name for name, s in seconds.items() if turn < (_repeats(s[0]) if s and name not in once else 1)]:
         for name in names:
