@@ -65,7 +65,7 @@ def _method(measured: Measured) -> str:
     return f"""\
 RBF kernel. For each contender the loosest tol of {TOLS[0]:g}, 0.5, 0.2, 0.1 … {TOLS[-1]:g} that reaches the relative gap, as certified by an
 independent float64 NumPy judge from the dual coefficients alone (best b chosen for everyone), outside the timed part; ours includes its own
-certificate. Cache {CACHE_MB} MB for all; at most {LIMIT:g} s a fit; a process each, after a fit on a part of the rows that is not counted; fits in turns, memory
+certificate. Cache {CACHE_MB} MB for all; at most {LIMIT:g} s a fit; a process each, its first fit not counted; fits in turns, memory
 touched before each, 5 below 1 s, 3 below 10 s, 2 below 20 s, else 1; medians. Load average {min(loads):.1f} to {max(loads):.1f}, the contenders' own
 threads included. A run of parts keeps the other figures: contenders of one row may then come from runs apart.
 Sets are shuffled with seed 0, then cut. {rows}.
