@@ -89,7 +89,9 @@ def is_mapped(array: Any) -> bool:
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """A read-only view."""
+    """A read-only view, or the array itself where it is one."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
     view.setflags(write=False)
     return view

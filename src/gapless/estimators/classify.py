@@ -21,14 +21,12 @@ from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIV
 from gapless.estimators.report import users_level
 from gapless.estimators.solving import Solved
 from gapless.estimators.special import favour_other_class
-from gapless.losses import Hinge
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.result import Result
 from gapless.store import register
 
 _CALIBRATE = "For calibrated probabilities wrap the estimator: sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
-_PAIR = np.array([False, True])  # the labels of a pair's problem
 _CLASSIFIER = {
     **KERNEL,
     "class_weight": CLASS_WEIGHT,
@@ -243,13 +241,7 @@ class SVC(ApproximatingMixin, _KernelClassifier):
     def _problem(
         self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
     ) -> Problem:
-        if self.class_weight is not None or not isinstance(samples, np.ndarray):
-            return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
-        signs = np.where(positive, 1.0, -1.0)  # all is checked, and pairs may be many
-        return Problem.of_checked(
-            samples, signs, self.C * weight, loss=Hinge(), kernel=spec.kernel, regularization=self.C,
-            total_weight=float(weight.sum()), classes=_PAIR,
-        )  # fmt: skip
+        return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
 
 
 @register

@@ -15,10 +15,43 @@ import numpy as np
 import scipy.sparse as sp
 
 from gapless.data import check_labels, check_matrix, check_targets, check_weights
+from gapless.data.rows import frozen
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel
 from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
+
+
+class NuProblem(Problem):
+    """A problem whose samples, in groups, fall short of targets: each group has an offset with a price (``totals``) of its own."""
+
+    def __init__(
+        self,
+        X: Any,
+        signs: np.ndarray,
+        target: np.ndarray,
+        cost: np.ndarray,
+        kernel: Kernel | None,
+        groups: np.ndarray,
+        totals: list[float],
+        nu: float,
+        classes: np.ndarray | None = None,
+    ) -> None:
+        self._set(
+            X=X,
+            y=signs,
+            cost=cost,
+            loss=Shortfall(target),
+            kernel=kernel,
+            intercept="free",
+            intercept_scale=1.0,
+            convention="C",
+            regularization=nu,
+            total_weight=float(cost.sum()),
+            classes=None if classes is None else frozen(classes),
+            groups=groups,
+            totals=np.array(totals, dtype=np.float64),
+        )
 
 
 def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_weight: Any = None) -> Problem:
@@ -33,7 +66,7 @@ def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_w
     X = check_matrix(X)
     weight = check_weights(sample_weight, X.shape[0])
     y = np.ones(X.shape[0])
-    return _build(X, y, np.zeros_like(y), weight, kernel, np.zeros(len(y), dtype=np.int64), [nu * weight.sum()], nu)
+    return NuProblem(X, y, np.zeros_like(y), weight, kernel, np.zeros(len(y), dtype=np.int64), [nu * weight.sum()], nu)
 
 
 def nu_classification(
@@ -65,7 +98,7 @@ def nu_classification(
         )
     half = min(half, float(box[positive].sum()), float(box[~positive].sum()))
     groups = (~positive).astype(np.int64)
-    return _build(X, signs, np.zeros_like(signs), box, kernel, groups, [half, -half], nu, classes)
+    return NuProblem(X, signs, np.zeros_like(signs), box, kernel, groups, [half, -half], nu, classes)
 
 
 def nu_regression(
@@ -84,32 +117,7 @@ def nu_regression(
     twice = sp.vstack([X, X], format="csr") if sp.issparse(X) else np.vstack([X, X])
     signs = np.repeat([1.0, -1.0], n)
     groups = np.repeat(np.array([0, 1]), n)
-    return _build(twice, signs, np.tile(target, 2), C * np.tile(weight, 2), kernel, groups, [half, -half], nu)
-
-
-def _build(
-    X: Any,
-    signs: np.ndarray,
-    target: np.ndarray,
-    cost: np.ndarray,
-    kernel: Kernel | None,
-    groups: np.ndarray,
-    totals: list[float],
-    nu: float,
-    classes: np.ndarray | None = None,
-) -> Problem:
-    return Problem.of_checked(
-        X,
-        signs,
-        cost,
-        loss=Shortfall(target),
-        kernel=kernel,
-        regularization=nu,
-        total_weight=float(cost.sum()),
-        classes=classes,
-        groups=groups,
-        totals=np.array(totals, dtype=np.float64),
-    )
+    return NuProblem(twice, signs, np.tile(target, 2), C * np.tile(weight, 2), kernel, groups, [half, -half], nu)
 
 
 def _check_nu(nu: float) -> float:

@@ -151,42 +151,14 @@ class Problem:
             classes=None if classes is None else frozen(classes),
         )
 
-    @classmethod
-    def of_checked(
-        cls,
-        X: Any,
-        y: np.ndarray,
-        cost: np.ndarray,
-        *,
-        loss: Loss,
-        kernel: Kernel | None,
-        regularization: float,
-        total_weight: float,
-        classes: np.ndarray | None,
-        **groups: np.ndarray,
-    ) -> Problem:
-        """A problem with a free intercept whose parts already are what the constructor would make of them: signs, and cᵢ in the convention ``C``."""
-        problem = object.__new__(cls)
-        problem._set(
-            X=X,
-            y=y,
-            cost=cost,
-            loss=loss,
-            kernel=kernel,
-            intercept="free",
-            intercept_scale=1.0,
-            convention="C",
-            regularization=float(regularization),
-            total_weight=total_weight,
-            classes=None if classes is None else frozen(classes),
-            **groups,
-        )
-        return problem
-
     def _set(self, *, X: Any, y: np.ndarray, cost: np.ndarray, kernel: Kernel | None, **others: Any) -> None:
-        """Store checked fields. ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``)."""
+        """Store checked fields: where the constructor of every kind of problem ends.
+
+        ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``).
+        """
+        X = X if sp.issparse(X) else frozen(X)
         fields = {
-            "X": X if sp.issparse(X) else frozen(X),
+            "X": X,
             "rows": as_rows(X),
             "y": frozen(y),
             "cost": frozen(cost),
