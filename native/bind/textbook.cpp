@@ -2,12 +2,15 @@
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
+#include <type_traits>
+#include <vector>
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "core/random.hpp"
 #include "textbook/coordinate_ascent.hpp"
 #include "textbook/pegasos.hpp"
+#include "textbook/perceptron.hpp"
 #include "textbook/projected_gradient.hpp"
 #include "textbook/sgd.hpp"
 
@@ -56,6 +59,29 @@ void bind_textbook(nb::module_& m) {
       nb::arg("rows"), nb::arg("y"), nb::arg("cost"), nb::arg("shift"), nb::arg("piece"), nb::arg("theta_b"), nb::arg("t"),
       nb::arg("harmonic"), nb::arg("theta").noconvert(), nb::arg("errors").noconvert(), nb::arg("weighted").noconvert(),
       "One step of Pegasos for each sample of piece; writes theta, errors and weighted, returns (θ_b, t, H).");
+  m.def(
+      "walk_perceptron",
+      [](const In<Index>& order, Index position, const In2<double>& signs, Index first, const In2<double>& rows, const In<Index>& slot_of,
+         const In<bool>& admitted, Index seen, const InOut2<double>& beta, const InOut2<double>& delayed, const InOut2<double>& F) {
+        const auto matrix = [](const auto& array) {
+          return Matrix<std::remove_pointer_t<decltype(array.data())>>{array.data(), count(array.shape(0)), count(array.shape(1)),
+                                                                      array.stride(0)};
+        };
+        Functions learned{matrix(beta), matrix(delayed), matrix(F), seen};
+        std::vector<Mistake> mistakes;
+        {
+          nb::gil_scoped_release free;
+          position = walk_perceptron(view(order), position, matrix(signs), first, {matrix(rows), view(slot_of), view(admitted)}, learned,
+                                     mistakes);
+        }
+        nb::list out;
+        for (const Mistake& each : mistakes) out.append(nb::make_tuple(each.sample, each.function, each.sign, each.time));
+        return std::make_tuple(position, learned.seen, nb::typed<nb::list, nb::tuple>(out));
+      },
+      nb::arg("order"), nb::arg("position"), nb::arg("signs"), nb::arg("first"), nb::arg("rows"), nb::arg("slot_of"), nb::arg("admitted"),
+      nb::arg("seen"), nb::arg("beta").noconvert(), nb::arg("delayed").noconvert(), nb::arg("F").noconvert(),
+      "The kernel perceptron along order, up to a sample whose mistake needs a row of K that is not there; writes beta, delayed and F (a row a "
+      "function), returns (position, samples seen, mistakes as (sample, function, sign, time)).");
   m.def(
       "descend_sgd",
       [](nb::handle rows, nb::handle dual, const In<Index>& piece, double t, double eta, double t0, bool constant, double reach,

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gapless import _native
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
@@ -60,16 +61,16 @@ class Span:
     def __init__(self, kernel: Kernel, pool: Any, first: int, budget: int | None) -> None:
         self._kernel, self._pool, self._first, self._budget = kernel, pool, first, budget
         self._stored = list(range(first))
+        self.admitted = np.full(pool.shape[0], budget is None)
+        self.admitted[:first] = True
         self._rows: np.ndarray | None = None
 
     def admits(self, i: int) -> bool:
         """Whether sample i of the pool is stored, or may be, and then is from now on."""
-        if self._budget is None or i in self._stored:
-            return True
-        if len(self._stored) < self._budget:
+        if not self.admitted[i] and self._budget is not None and len(self._stored) < self._budget:
             self._stored.append(i)
-            return True
-        return False
+            self.admitted[i] = True
+        return bool(self.admitted[i])
 
     def project(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(stored samples, coefficients of the projection of the batch's sample i on them, its kernel values with the batch)."""
@@ -236,42 +237,44 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         if old.shape[0]:
             pool = sp.vstack([old, X], format="csr") if self._sparse else np.vstack([old, X])
         lessons, first, functions = self._lessons, old.shape[0], self._lessons.beta.shape[1]
-        signs = np.where(codes[:, None] == (np.arange(functions) if functions > 1 else 1), 1.0, -1.0)
-        beta, delayed = (np.vstack([part, np.zeros((n, functions))]) for part in (lessons.beta, lessons.delayed))
-        F = np.zeros((n, functions))
+        positive = np.arange(functions)[:, None] if functions > 1 else np.array([[1]])
+        signs = np.where(positive == codes, 1.0, -1.0)
+        beta, delayed = np.zeros((2, functions, first + n))
+        beta[:, :first], delayed[:, :first] = lessons.beta.T, lessons.delayed.T
+        F = np.zeros((functions, n))
         if first:
             for part, block in blocks(kernel, X, old):
-                F[part] = block @ lessons.beta
+                F[:, part] = (block @ lessons.beta).T
         cache = RowCache(kernel, pool, max(int(self.cache_size * _MIB), 16 * pool.shape[0]))
         span = Span(kernel, pool, first, self.budget)
         mistakes: list[tuple[int, int, float, int]] = []
         seen = lessons.seen
         for _ in range(epochs):
             order = rng.permutation(n) if self.shuffle else np.arange(n)
-            made = len(mistakes)
-            position = 0
-            while position < n:
-                ahead = order[position:]
-                wrong = (signs[ahead] * F[ahead]).min(axis=1) <= 0
-                skip = int(np.argmax(wrong))
-                if not wrong[skip]:
-                    seen += len(ahead)
+            made, position = len(mistakes), 0
+            while True:
+                position, seen, more = _native.walk_perceptron(
+                    order, position, signs, first, cache.rows, cache.slot_of, span.admitted, seen, beta, delayed, F
+                )
+                mistakes += more
+                if position == n:
                     break
-                i, position, seen = int(ahead[skip]), position + skip + 1, seen + skip + 1
+                i = int(order[position])
                 if span.admits(first + i):
-                    where, share, row = np.array([first + i]), np.ones(1), self._row(cache, first + i)[first:]
-                else:
-                    where, share, row = span.project(i)
-                for m in np.flatnonzero(signs[i] * F[i] <= 0):
-                    beta[where, m] += signs[i, m] * share
-                    delayed[where, m] += signs[i, m] * share * (seen - 1)
-                    F[:, m] += signs[i, m] * row
-                    mistakes.append((first + i, int(m), float(signs[i, m]), seen - 1))
+                    cache.fetch(np.array([first + i]))
+                    continue
+                where, share, row = span.project(i)
+                for m in np.flatnonzero(signs[:, i] * F[:, i] <= 0):
+                    beta[m, where] += signs[m, i] * share
+                    delayed[m, where] += signs[m, i] * share * seen
+                    F[m] += signs[m, i] * row
+                    mistakes.append((first + i, int(m), float(signs[m, i]), seen))
+                position, seen = position + 1, seen + 1
             self.n_iter_ += 1
             self.separated_ = len(mistakes) == made
             if self.separated_:
                 break
-        self._settle_lessons(pool, beta, delayed, seen, mistakes)
+        self._settle_lessons(pool, np.ascontiguousarray(beta.T), np.ascontiguousarray(delayed.T), seen, mistakes)
 
     @property
     def _features_kernel(self) -> Kernel:
@@ -283,9 +286,6 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         if sp.issparse(X) == self._sparse:
             return X
         return sp.csr_array(X) if self._sparse else X.toarray()
-
-    def _row(self, cache: RowCache, i: int) -> np.ndarray:
-        return cache.rows[cache.fetch(np.array([i]))[0]]
 
     def _settle_lessons(
         self,
