@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <vector>
+
 #include "core/dual.hpp"
 #include "core/rows.hpp"
 #include "core/span.hpp"
@@ -31,6 +33,12 @@ Rows rows_of(nb::handle rows, Index d);
 
 // gapless.losses: DualBox or DualEntropy.
 DualTerms dual_of(nb::handle dual);
+inline DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
+
+// A view of numbers that belong to the object `owner`, which it keeps alive.
+inline auto seen(std::vector<double>& values, nb::handle owner) {
+  return nb::ndarray<nb::numpy, double, nb::ndim<1>>(values.data(), {values.size()}, owner);
+}
 
 // A new NumPy array that owns a copy of `values`.
 template <class T>

@@ -5,6 +5,7 @@ NB_MODULE(_native, m) {
   m.doc() = "The compiled core of Gapless; arrays are checked by its callers.";
   gapless::bind::bind_blas(m);
   gapless::bind::bind_core(m);
+  gapless::bind::bind_interior_point(m);
   gapless::bind::bind_newton(m);
   gapless::bind::bind_kernels(m);
   gapless::bind::bind_sdca(m);

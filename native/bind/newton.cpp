@@ -1,10 +1,14 @@
 // Python's face of native/newton.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
+#include "newton/factored.hpp"
 #include "newton/gram.hpp"
 #include "newton/piecewise.hpp"
 #include "newton/sampling.hpp"
@@ -13,17 +17,22 @@ namespace gapless::bind {
 namespace {
 
 // The objective and the arrays that it reads.
-struct Held {
+struct PiecewiseHeld {
   nb::object rows, box;
   Piecewise of;
 };
 
-DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
-
 Vector optional(const std::optional<In<double>>& array) { return array ? view(*array) : Vector{}; }
 
-auto seen(std::vector<double>& values, nb::handle owner) {
-  return nb::ndarray<nb::numpy, double, nb::ndim<1>>(values.data(), {values.size()}, owner);
+// An array of as many numbers as the model has columns, filled without the interpreter's lock.
+template <class Fill>
+nb::object made(PiecewiseHeld& held, const Fill& fill) {
+  std::vector<double> out(static_cast<std::size_t>(held.of.columns()));
+  {
+    nb::gil_scoped_release free;
+    fill(Out(out));
+  }
+  return array_of(out);
 }
 
 void gram(nb::object rows, Index d, std::optional<In<Index>> chosen, In<double> weight, bool ones, bool single, bool sparse,
@@ -40,57 +49,87 @@ void gram(nb::object rows, Index d, std::optional<In<Index>> chosen, In<double> 
 
 void bind_newton(nb::module_& m) {
   using Free = nb::call_guard<nb::gil_scoped_release>;
-  nb::class_<Held>(m, "Piecewise", "A linear problem's objective, quadratic between kinks, at a model that Newton steps move.")
+  nb::class_<PiecewiseHeld>(m, "Piecewise", "A linear problem's objective, quadratic between kinks, at a model that Newton steps move.")
       .def(
           "__init__",
-          [](Held* self, nb::object rows, Index d, bool ones, bool sparse, nb::object box, In<double> w, double width,
+          [](PiecewiseHeld* self, nb::object rows, Index d, bool ones, bool sparse, nb::object box, In<double> rho, In<double> w, double width,
              std::optional<In<double>> centre) {
             const Rows views = rows_of(rows, d);
             const DualBox terms = box_of(box);
             nb::gil_scoped_release free;
-            Piecewise made(views, d, ones, sparse, terms, view(w), width, optional(centre));
+            Piecewise made(views, d, ones, sparse, terms, view(rho), view(w), width, optional(centre));
             nb::gil_scoped_acquire held;
-            new (self) Held{rows, box, std::move(made)};
+            new (self) PiecewiseHeld{rows, box, std::move(made)};
           },
-          nb::arg("rows"), nb::arg("d"), nb::arg("ones"), nb::arg("sparse"), nb::arg("box"), nb::arg("w"), nb::arg("width"),
+          nb::arg("rows"), nb::arg("d"), nb::arg("ones"), nb::arg("sparse"), nb::arg("box"), nb::arg("rho"), nb::arg("w"), nb::arg("width"),
           nb::arg("centre").none())
       .def(
-          "round", [](Held& self, double width, std::optional<In<double>> centre) { self.of.round(width, optional(centre)); },
+          "round", [](PiecewiseHeld& self, double width, std::optional<In<double>> centre) { self.of.round(width, optional(centre)); },
           nb::arg("width"), nb::arg("centre").none(), Free(), "Round the loss off by a width around a centre, or not at all for zero.")
       .def(
-          "step", [](Held& self, In<double> dw, In<double> rho, double first) { return self.of.step(view(dw), view(rho), first); },
-          nb::arg("dw"), nb::arg("rho"), nb::arg("first"), Free(), "Move along dw to almost the least value; tells how far.")
-      .def(
-          "hessian",
-          [](Held& self, bool single) {
-            const auto columns = static_cast<std::size_t>(self.of.columns());
-            auto* data = new double[columns * columns];
-            nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-            {
-              nb::gil_scoped_release free;
-              self.of.hessian(single, {data, columns * columns});
-            }
-            return nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {columns, columns}, owner);
-          },
-          nb::arg("single"), "Σ aaᵀ/d over the samples inside a quadratic piece.")
+          "newton",
+          [](PiecewiseHeld& self, bool single) { return made(self, [&](Out dw) { self.of.newton(single, dw); }); },
+          nb::arg("single") = false, "Newton's direction, by a factorisation; single: sums of float32 rows may be float32.")
       .def(
           "conjugate",
-          [](Held& self, In<double> rho, In<double> r, double scale, InOut<double> x) {
-            return self.of.conjugate(view(rho), view(r), scale, view(x));
+          [](PiecewiseHeld& self) {
+            double rows = 0.0;
+            nb::object dw = made(self, [&](Out to) { rows = self.of.conjugate(to); });
+            return std::make_tuple(dw, rows);
           },
-          nb::arg("rho"), nb::arg("r"), nb::arg("scale"), nb::arg("x"), Free(),
-          "Solve (diag ρ + Hessian) x = r by conjugate gradients; writes x, tells how many rows were multiplied.")
-      .def_prop_ro("w", [](nb::handle_t<Held> self) { return seen(nb::cast<Held&>(self).of.w(), self); })
-      .def_prop_ro("f", [](nb::handle_t<Held> self) { return seen(nb::cast<Held&>(self).of.f(), self); })
-      .def_prop_ro("beta", [](nb::handle_t<Held> self) { return seen(nb::cast<Held&>(self).of.beta(), self); })
-      .def_prop_ro("total", [](nb::handle_t<Held> self) { return seen(nb::cast<Held&>(self).of.total(), self); })
-      .def_prop_ro("inside_count", [](Held& self) { return self.of.inside_count(); })
-      .def_prop_ro("weight_sum", [](Held& self) { return self.of.weight_sum(); })
-      .def_prop_ro("loss", [](Held& self) { return self.of.sums().loss; })
-      .def_prop_ro("lacking", [](Held& self) { return self.of.sums().lacking; });
+          "Newton's direction, by conjugate gradients, and how many rows were multiplied for it.")
+      .def(
+          "step", [](PiecewiseHeld& self, In<double> dw) { return self.of.step(view(dw)); }, nb::arg("dw"), Free(),
+          "Move along dw to almost the least value; tells how far.")
+      .def(
+          "falls", [](PiecewiseHeld& self, In<double> dw) { return self.of.falls(view(dw)); }, nb::arg("dw"), "−⟨∇, dw⟩.")
+      .def(
+          "hessian",
+          [](PiecewiseHeld& self, bool single) {
+            const std::vector<double>* found = nullptr;
+            {
+              nb::gil_scoped_release free;
+              found = &self.of.hessian(single);
+            }
+            const auto columns = static_cast<std::size_t>(self.of.columns());
+            return array_of(*found).attr("reshape")(columns, columns);
+          },
+          nb::arg("single") = false, "Σ aaᵀ/d over the samples inside a quadratic piece.")
+      .def_prop_ro("w", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.w(), self); })
+      .def_prop_ro("f", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.f(), self); })
+      .def_prop_ro("beta", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.beta(), self); })
+      .def_prop_ro("slope", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.slope(), self); })
+      .def_prop_ro("inside_count", [](PiecewiseHeld& self) { return self.of.inside_count(); })
+      .def_prop_ro("value", [](PiecewiseHeld& self) { return self.of.value(); })
+      .def_prop_ro("lacking", [](PiecewiseHeld& self) { return self.of.lacking(); })
+      .def_prop_ro("residual", [](PiecewiseHeld& self) { return self.of.residual(); })
+      .def_prop_ro("free_slope", [](PiecewiseHeld& self) { return self.of.free_slope(); });
+
+  nb::class_<Factored>(m, "Factored", "(H + diag ρ) x = r, factored; a singular H gets the least ridge that helps.")
+      .def(
+          "__init__",
+          [](Factored* self, In2<double> H, In<double> rho) { new (self) Factored(H.data(), view(rho)); },
+          nb::arg("H"), nb::arg("rho"), Free())
+      .def(
+          "solve",
+          [](Factored& self, In<double> r) {
+            std::vector<double> x(r.shape(0));
+            self.solve(view(r), x);
+            return array_of(x);
+          },
+          nb::arg("r"));
 
   m.def("weighted_gram", gram, nb::arg("rows"), nb::arg("d"), nb::arg("chosen").none(), nb::arg("weight"), nb::arg("ones"),
         nb::arg("single"), nb::arg("sparse"), nb::arg("out"), "Σ weight · aaᵀ over the chosen rows, a = x or (x, 1); writes out.");
+  m.def(
+      "any_bounded",
+      [](In<double> lower, In<double> upper, In<double> cost) {
+        for (std::size_t i = 0; i < cost.shape(0); ++i)
+          if (cost.data()[i] > 0.0 && std::max(upper.data()[i], -lower.data()[i]) < infinity) return true;
+        return false;
+      },
+      nb::arg("lower"), nb::arg("upper"), nb::arg("cost"), Free(),
+      "Whether some sample that counts has a β with a bound beside zero.");
   m.def(
       "gather_rows",
       [](nb::object rows, Index d, In<Index> chosen, InOut2<double> out) {

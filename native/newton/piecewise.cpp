@@ -4,6 +4,7 @@
 
 #include "core/pool.hpp"
 #include "newton/box.hpp"
+#include "newton/factored.hpp"
 
 namespace gapless {
 namespace {
@@ -17,6 +18,8 @@ constexpr double sample_numbers = 10.0;
 constexpr double entries_a_column = 8.0;
 constexpr double enough = 0.01;  // of Q′(0), to which a line search brings Q′
 constexpr int most_tries = 50;
+constexpr double rough = 0.01;  // share of the squared residual that conjugate gradients may leave while Newton's model is rough
+constexpr int most_products = 500;  // of conjugate gradients, by which those of news20 at C = 100 have ended
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -66,17 +69,18 @@ double dot(Vector a, Vector b) {
 
 }  // namespace
 
-Piecewise::Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const DualBox& box, Vector w,
-                     double width, Vector centre)
-    : rows_(rows), n_(box.n), d_(d), ones_(ones), sparse_(sparse), box_(box), bounds_(cut(rows, box.n, d + ones)),
+Piecewise::Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const DualBox& box, Vector rho,
+                     Vector w, double width, Vector centre)
+    : rows_(rows), n_(box.n), d_(d), ones_(ones), sparse_(sparse), box_(box), rho_(rho.begin(), rho.end()), bounds_(cut(rows, box.n, d + ones)),
       w_(w.begin(), w.end()), f_(at(n_)), df_(at(n_)), beta_(at(n_)), other_f_(at(n_)), other_beta_(at(n_)),
-      p_(box.p, box.p + n_), inverse_(at(n_)), total_(at(d + ones)), inside_(at(n_)), other_inside_(at(n_)) {
-  Sweep first = task();
-  first.direction = w_.data();
-  first.df = df_.data();
-  first.beta = nullptr;
-  pass(first, nullptr);
-  f_.swap(df_);
+      p_(box.p, box.p + n_), inverse_(at(n_)), total_(at(d + ones)), slope_(at(d + ones)), inside_(at(n_)), other_inside_(at(n_)) {
+  if (std::any_of(w_.begin(), w_.end(), [](double each) { return each != 0.0; })) {
+    Sweep first = task();
+    first.direction = w_.data();
+    first.df = df_.data();
+    pass(first, nullptr);
+    f_.swap(df_);
+  }
   round(width, centre);
 }
 
@@ -140,13 +144,30 @@ void Piecewise::round(double width, Vector centre) {
   sums_ = pass(next, total_.data());
   beta_.swap(other_beta_);
   f_.swap(other_f_);
+  settle();
 }
 
-double Piecewise::step(Vector dw, Vector rho, double first) {
+void Piecewise::settle() {
+  penalty_ = residual_ = free_slope_ = 0.0;
+  for (std::size_t j = 0; j < w_.size(); ++j) {
+    slope_[j] = rho_[j] * w_[j] - total_[j];
+    penalty_ += 0.5 * rho_[j] * w_[j] * w_[j];
+    if (rho_[j] > 0.0)
+      residual_ += 0.5 * slope_[j] * slope_[j] / rho_[j];
+    else
+      free_slope_ += slope_[j];
+  }
+}
+
+double Piecewise::falls(Vector dw) const { return -dot(slope_, dw); }
+
+double Piecewise::step(Vector dw) {
+  const double first = falls(dw);
+  if (!(first > 0.0)) return 0.0;
   double linear = 0.0, quadratic = 0.0;
   for (std::size_t j = 0; j < dw.size(); ++j) {
-    linear += rho[j] * w_[j] * dw[j];
-    quadratic += rho[j] * dw[j] * dw[j];
+    linear += rho_[j] * w_[j] * dw[j];
+    quadratic += rho_[j] * dw[j] * dw[j];
   }
   std::vector<double> total = total_;
   Sweep next = task();
@@ -190,10 +211,11 @@ double Piecewise::step(Vector dw, Vector rho, double first) {
   f_.swap(other_f_);
   inside_.swap(other_inside_);
   sums_ = found;
+  settle();
   return next.t;
 }
 
-void Piecewise::hessian(bool single, Out out) {
+const std::vector<double>& Piecewise::hessian(bool single) {
   const bool known = !hessian_.empty() && hessian_single_ == single;
   std::vector<Index> chosen;
   std::vector<double> weight;
@@ -220,18 +242,23 @@ void Piecewise::hessian(bool single, Out out) {
   hessian_.swap(sum);
   hessian_single_ = single;
   members_ = inside_;
-  std::copy(hessian_.begin(), hessian_.end(), out.begin());
+  return hessian_;
+}
+
+void Piecewise::newton(bool single, Out dw) {
+  hessian(single);
+  const std::size_t width = at(columns());
+  std::vector<double> against(width);
+  for (std::size_t j = 0; j < width; ++j) against[j] = -slope_[j];
+  std::vector<double> ridge = rho_;
+  if (rho_.back() == 0.0 && inside_count() == 0)  // a free intercept that nothing holds
+    for (double inverse : inverse_) ridge.back() += inverse;
+  Factored(hessian_.data(), ridge).solve(against, dw);
 }
 
 Index Piecewise::inside_count() const { return std::count_if(inside_.begin(), inside_.end(), [](auto in) { return in != 0; }); }
 
-double Piecewise::weight_sum() const {
-  double total = 0.0;
-  for (double inverse : inverse_) total += inverse;
-  return total;
-}
-
-double Piecewise::conjugate(Vector rho, Vector r, double scale, Out x) const {
+double Piecewise::conjugate(Out dw) const {
   std::vector<Index> chosen;
   std::vector<double> weight;
   for (Index i = 0; i < n_; ++i)
@@ -240,7 +267,7 @@ double Piecewise::conjugate(Vector rho, Vector r, double scale, Out x) const {
       weight.push_back(inverse_[at(i)]);
     }
   const std::size_t width = at(columns());
-  std::vector<double> diagonal(rho.begin(), rho.end());
+  std::vector<double> diagonal = rho_;
   std::visit(
       [&]<class R>(const R& rows) {
         for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -267,19 +294,19 @@ double Piecewise::conjugate(Vector rho, Vector r, double scale, Out x) const {
                                     rows * (piece + 1) / pieces, ones_, v.data(), parts.data() + at(piece) * width);
     });
     for (std::size_t j = 0; j < width; ++j) {
-      out[j] = rho[j] * v[j];
+      out[j] = rho_[j] * v[j];
       for (Index piece = 0; piece < pieces; ++piece) out[j] += parts[at(piece) * width + j];
     }
   };
-  std::vector<double> residual(r.begin(), r.end()), direction(width), product(width);
+  std::vector<double> residual(width), direction(width), product(width);
   double rz = 0.0;
   for (std::size_t j = 0; j < width; ++j) {
-    x[j] = 0.0;
+    dw[j] = 0.0;
+    residual[j] = -slope_[j];
     direction[j] = residual[j] / diagonal[j];
     rz += residual[j] * direction[j];
   }
-  const double goal = rz * std::min(0.01, rz / std::max(1e-300, std::fabs(scale)));
-  constexpr int most_products = 500;
+  const double goal = rz * std::min(rough, rz / std::max(1e-300, std::fabs(value())));
   int products = 0;
   while (products < most_products && rz > goal) {
     multiply(direction, product);
@@ -289,7 +316,7 @@ double Piecewise::conjugate(Vector rho, Vector r, double scale, Out x) const {
     const double step = rz / curved, last = rz;
     rz = 0.0;
     for (std::size_t j = 0; j < width; ++j) {
-      x[j] += step * direction[j];
+      dw[j] += step * direction[j];
       residual[j] -= step * product[j];
       rz += residual[j] * (residual[j] / diagonal[j]);
     }

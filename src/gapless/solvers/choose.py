@@ -14,11 +14,12 @@ from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.solvers.base import Solver
 from gapless.solvers.interior_point.solver import InteriorPoint
-from gapless.solvers.newton.newton import DENSE_COLUMNS, Newton
+from gapless.solvers.newton.descent import DENSE_COLUMNS
+from gapless.solvers.newton.newton import Newton
 from gapless.solvers.newton.proximal_newton import covers, expected_work
 from gapless.solvers.newton.row_sampling import band_size, first_size, part_size
 from gapless.solvers.newton.smoothed_newton import SmoothedNewton
-from gapless.solvers.newton.sparse_gram import stays_sparse
+from gapless.solvers.newton.weighted_gram import stays_sparse
 from gapless.solvers.sdca.solver import SDCA
 
 # Nanoseconds, fitted to what the solvers take on the data of benchmarks/linear.py.

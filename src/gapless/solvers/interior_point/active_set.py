@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numba import njit
 
+from gapless import _native
+from gapless.data.products import matvec, rmatvec
 from gapless.losses import DualBox
-from gapless.solvers.newton.two_threads import times, transposed_times
 
 _ROUNDS = 12
 
@@ -48,7 +48,7 @@ def pin(
     piece, before = np.empty(len(f), dtype=np.int8), None
     best: Pinned | None = None
     for _ in range(_ROUNDS):
-        _pieces(dual, f, beta, gamma, piece)
+        _native.kink_pieces(dual, f, beta, gamma, piece)
         if before is not None and np.array_equal(piece, before):
             break
         before = piece.copy()
@@ -57,14 +57,14 @@ def pin(
             break
         fixed = np.where(piece == 2, dual.upper, np.where(piece == -2, dual.lower, 0.0))
         kinks = dual.p[between] - piece[between] * dual.epsilon[between]
-        w, found = _solve(A[between], rho, g + transposed_times(A, fixed), kinks, w)
+        w, found = _solve(A[between], rho, g + rmatvec(A, fixed), kinks, w)
         if not (np.isfinite(w).all() and np.isfinite(found).all()):
             break
         beta = fixed
         beta[between] = found
-        f = times(A, w)
+        f = matvec(A, w)
         inside = np.clip(beta, dual.lower, dual.upper)
-        gap = float(fenchel_gap(dual, f, inside)) + _mismatch(A, rho, w, inside, beta)
+        gap = _native.fenchel_gap(dual, f, inside) + _mismatch(A, rho, w, inside, beta)
         if best is None or gap < best.gap:
             best = Pinned(w, f, inside, gap)
     return best
@@ -103,33 +103,3 @@ def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray,
     return 0.5 * float((change[bounded] ** 2 / rho[bounded]).sum()) + float(
         np.abs(change[~bounded] * w[~bounded]).sum()
     )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _pieces(dual, f, beta, gamma, piece):
-    """2: at upper; 1: at the kink p − ε; 0: β = 0; −1: at the kink p + ε; −2: at lower. Writes piece."""
-    for i in range(len(f)):
-        v = beta[i] + gamma[i] * (dual.p[i] - f[i])
-        edge = gamma[i] * dual.epsilon[i]
-        if v > edge and dual.upper[i] > 0.0:
-            piece[i] = 2 if v >= dual.upper[i] + edge else 1
-        elif v < -edge and dual.lower[i] < 0.0:
-            piece[i] = -2 if v <= dual.lower[i] - edge else -1
-        else:
-            piece[i] = 0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def fenchel_gap(dual, f, beta):
-    """Σ φᵢ(fᵢ) − βᵢ(pᵢ − fᵢ) + εᵢ|βᵢ|: P − D where w is β's own."""
-    total = 0.0
-    for i in range(len(f)):
-        e = dual.p[i] - f[i]
-        short = e - dual.epsilon[i]
-        if short > 0.0:
-            total += (dual.upper[i] - beta[i]) * e - (dual.upper[i] - abs(beta[i])) * dual.epsilon[i]
-        elif e + dual.epsilon[i] < 0.0:
-            total += (dual.lower[i] - beta[i]) * e + (dual.lower[i] + abs(beta[i])) * dual.epsilon[i]
-        else:
-            total += abs(beta[i]) * dual.epsilon[i] - beta[i] * e
-    return total

@@ -1,7 +1,7 @@
 """An interior-point method for linear models with few features and many samples, from both ends: by leaving out, and to the last digit.
 
 For the hinge and the ε-insensitive loss all but about d samples end at a bound of their box, and a model trained on a sample of the data already
-tells which bound for most. So the barrier method (``mehrotra.py``) sees few rows:
+tells which bound for most. So the barrier method (``native/interior_point/barrier.hpp``) sees few rows:
 
 1. it solves for a random sample, roughly; rows of high leverage, those with a rare feature say, are drawn more often, and cost less;
 2. the rows near a kink of the loss under that model, the band, enter as they are, all others as one constant vector g = Σ βᵢxᵢ at their bounds.
@@ -14,63 +14,51 @@ Each solve ends in an active-set method (``active_set.py``), which is exact. Por
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
-from gapless.data import require_memory
+from gapless import _native
+from gapless.data.rows import DenseRows
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Solver, State, refuse_kernel, start_beta, start_weights
-from gapless.solvers.interior_point.active_set import fenchel_gap, pin
-from gapless.solvers.interior_point.mehrotra import Barrier, Halves, halves_of, weighted_gram
+from gapless.solvers.base import (
+    Advance,
+    Budget,
+    Engine,
+    Outcome,
+    Solver,
+    Targets,
+    refuse_kernel,
+    start_beta,
+    start_weights,
+)
+from gapless.solvers.interior_point.active_set import pin
 from gapless.solvers.newton.row_sampling import (
     band_size,
     box_of,
     decisions,
     draw,
-    gather,
     least_squares,
     leverage,
+    model_point,
     part_size,
     refuse_smooth,
+    require_rows,
+    require_system,
     ridge,
     spread,
 )
-from gapless.solvers.newton.two_threads import times, transposed_times
+from gapless.solvers.newton.weighted_gram import Samples
 
 _ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
 _SURE = 0.3  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
 _AGAIN = 10.0  # times the present μ: with which a barrier begins anew where rows came in
 _WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
-_MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
 _PIN = 1e-5  # relative gap from which the active set is worth a guess, then wherever it has fallen to a thirtieth
-
-
-@dataclass
-class InteriorState(State):
-    """The model (w, b), its decisions and the dual point of all samples; the rows of the current part, its barrier and what the rest adds."""
-
-    w: np.ndarray = None  # type: ignore[assignment]  # the best of all samples so far, with the intercept as its last entry
-    f: np.ndarray | None = None
-    beta: np.ndarray = None  # type: ignore[assignment]
-    size: int = 0  # rows of a new part
-    rows: np.ndarray | None = None  # None: all
-    sampled: bool = False
-    barrier: Barrier | None = None
-    dual: DualBox = None  # type: ignore[assignment]  # that of the part
-    buffer: np.ndarray = None  # type: ignore[assignment]
-    leverage: np.ndarray = None  # type: ignore[assignment]  # Σⱼ xᵢⱼ² / Σₖ xₖⱼ², plus as much for all rows alike
-    pinned: np.ndarray | None = None  # w of the active set's exact end
-    next_pin: float = _PIN
-    next_look: float = _LOOK  # likewise, for a look at the rows outside
-    looked: float = 0.0  # when that was last
-    length: float = 1.0  # the size of residuals
-    width: float = 1.0  # with which a barrier begins
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -90,251 +78,231 @@ class InteriorPoint(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_kernel(problem, self.name) or refuse_smooth(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorState:
-        n, columns = problem.n_samples, problem.n_features + (problem.intercept != "none")
-        if columns > _MANY:
-            require_memory(
-                8 * columns * columns * 4,
-                f"{self.name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
-            )
-        state = InteriorState(rng, beta=start_beta(problem, start), w=np.zeros(columns))
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorPointEngine:
+        return InteriorPointEngine(problem, start, rng)
+
+
+class Part:
+    """The rows that the barrier sees (None: all), which stand for others where they are a sample, and how far it is."""
+
+    def __init__(self, rows: np.ndarray | None, sampled: bool, dual: DualBox, barrier: Any, width: float, step: int) -> None:
+        self.rows, self.sampled, self.dual, self.barrier = rows, sampled, dual, barrier
+        self.width = width  # with which the barrier began
+        self.pinned: np.ndarray | None = None  # w of the active set's exact end
+        self.next_pin, self.next_look, self.looked = _PIN, _LOOK, step
+
+    @property
+    def places(self) -> np.ndarray | slice:
+        """Where its rows are among all."""
+        return slice(None) if self.rows is None else self.rows
+
+    @property
+    def share(self) -> float:
+        """The gap relative to the objective."""
+        return float(self.barrier.gap / max(abs(self.barrier.value), _TINY))
+
+    @property
+    def w(self) -> np.ndarray:
+        """Its model."""
+        return np.asarray(self.barrier.w) if self.pinned is None else self.pinned
+
+    def ends(self, goal: float) -> bool:
+        """Whether it has come to a relative gap, or as far as it can."""
+        return self.pinned is not None or self.barrier.stuck or self.share <= goal
+
+
+class InteriorPointEngine(Engine):
+    """The best model of all samples so far, with its decisions where they are known, their dual point, and the part under way."""
+
+    def __init__(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.rho, self.box, self.length = ridge(problem), box_of(problem), spread(problem)
+        n, columns = problem.n_samples, len(self.rho)
+        require_system(InteriorPoint.name, columns)
+        self.beta = start_beta(problem, start)
         w, b = start_weights(problem, start)
-        state.w[: problem.n_features] = w
-        if problem.intercept != "none":
-            state.w[-1] = b
-        state.length = spread(problem)
-        state.size = band_size(n, columns)
-        return state
+        self.w = np.append(w, b)[:columns]
+        self.f: np.ndarray | None = None
+        self.steps, self.work = 0, 0.0
+        self.strict = 1.0  # what the target is multiplied by, where a part that met it did not
+        self.size = band_size(n, columns)
+        self.holds = 2 * self.size < n
+        self.leverage = leverage(problem) if self.holds else np.empty(0)
+        self.buffer = np.empty((0, columns))
+        self.part = self._open()
 
-    def step(self, problem: Problem, state: InteriorState) -> None:
-        end = state.work + state.quantum
-        while True:
-            self._iterate(problem, state)
-            if state.done or state.ready or state.work >= end or state.iterations >= state.limit:
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        before, steps, outcome = self.work if self.steps else 0.0, self.steps, Outcome.RUNNING
+        while outcome is Outcome.RUNNING:
+            outcome = self._iterate(self.strict * min(targets))
+            self.steps += 1
+            if self.work - before >= budget.work or self.steps - steps >= budget.iterations:
                 break
+        return Advance(self.steps - steps, self.work - before, outcome)
 
-    def _iterate(self, problem: Problem, state: InteriorState) -> None:
-        if state.barrier is None:
-            self._open(problem, state)
-        barrier = state.barrier
-        assert barrier is not None
-        goal = max(_ROUGH, 0.1 * state.target) if state.sampled else _SURE * state.target
-        if state.pinned is None and not barrier.stuck and barrier.share > goal:
-            barrier.iterate()
-            state.work += barrier.A.size * 6.0
-            share = barrier.share
-            late = state.iterations - state.looked >= _WAIT and share > _LOOK
-            if state.holds and not state.sampled and (share <= state.next_look or late):
-                state.next_look, state.looked = 0.03 * share, state.iterations
-                barrier = self._look(problem, state, barrier.w, decisions(problem, barrier.w)) or barrier
-            if not state.sampled and barrier.share <= state.next_pin:
-                state.next_pin = barrier.share / 30.0
-                self._pin(state, barrier.f, barrier.beta, barrier.w, goal)
-        if state.pinned is not None or barrier.stuck or barrier.share <= goal:
-            self._close(problem, state)
-        state.iterations += 1
+    def point(self) -> Point:
+        part = self.part
+        if self.steps == 0 or (self.f is None and part.sampled):
+            return Point(beta=self.beta.copy()) if self.beta.any() else Point()
+        if part.sampled:
+            return model_point(self.problem, self.w, self.beta)
+        self._take_beta()
+        return model_point(self.problem, part.w, self.beta)
 
-    def point(self, problem: Problem, state: InteriorState) -> Point:
-        d, w = problem.n_features, state.w
-        if state.f is None and (state.barrier is None or state.sampled):
-            return Point(beta=state.beta.copy()) if state.beta.any() else Point()
-        if state.barrier is not None:
-            w = state.barrier.w if state.pinned is None else state.pinned
-            if state.pinned is None:
-                state.beta[_all(state.rows)] = state.barrier.beta
-        return Point(beta=state.beta.copy(), w=w[:d].copy(), b=float(w[d]) if len(w) > d else 0.0)
+    def _iterate(self, target: float) -> Outcome:
+        part = self.part
+        goal = max(_ROUGH, 0.1 * target) if part.sampled else _SURE * target
+        if not part.ends(goal):
+            part.barrier.iterate()
+            self.work += part.barrier.A.size * 6.0
+            if not part.sampled:
+                late = self.steps - part.looked >= _WAIT and part.share > _LOOK
+                if self.holds and (part.share <= part.next_look or late):
+                    part.next_look, part.looked = 0.03 * part.share, self.steps
+                    if self._look(part.barrier.w, decisions(self.problem, part.barrier.w)):
+                        part = self.part
+                if part.share <= part.next_pin:
+                    part.next_pin = part.share / 30.0
+                    self._pin(goal)
+        return self._close(target) if part.ends(goal) else Outcome.RUNNING
 
     # --- the parts
 
-    def _open(self, problem: Problem, state: InteriorState) -> None:
+    def _open(self) -> Part:
         """Choose the rows of the next part and put them together."""
-        n, d = problem.X.shape
-        reduces = 2 * state.size < n
-        fresh = state.f is None and not state.w.any()
-        state.sampled = reduces and fresh
-        state.holds = reduces
-        if reduces and state.leverage is None:
-            state.leverage = leverage(problem)
-            state.work += 2.0 * n * problem.entry_work
-        factor: float | np.ndarray = 1.0
-        constant, g = 0.0, np.zeros(len(state.w))
-        state.width = 3.0 * state.length
-        if state.sampled:
-            state.rows, factor = draw(state.leverage, part_size(n, len(state.w)) // 2, state.rng)
-        elif reduces:
-            if state.f is None:
-                state.f = decisions(problem, state.w)
-            distance = _survey(box_of(problem), state.f, state.beta) / np.sqrt(state.leverage)
-            state.rows = np.sort(np.argpartition(distance, state.size)[: state.size])
-            state.width = float(distance[state.rows].max()) * float(np.sqrt(np.median(state.leverage)))
-            band = state.beta[state.rows]
-            state.beta[state.rows] = 0.0
-            g[:d] = problem.weights(state.beta)
-            g[d:] = state.beta.sum()
-            constant = float(box_of(problem).p @ state.beta - box_of(problem).epsilon @ np.abs(state.beta))
-            state.beta[state.rows] = band
-            state.work += 2.0 * n * problem.entry_work
-        else:
-            state.rows = None
-        A = self._rows(problem, state, np.arange(n) if state.rows is None else state.rows)
-        rho, halves = ridge(problem), halves_of(box_of(problem), _all(state.rows), factor)
+        problem, box, w = self.problem, self.box, self.w
+        n, columns = problem.n_samples, len(w)
+        fresh = self.f is None and not w.any()
+        rows: np.ndarray | None = None
+        factor: np.ndarray | None = None
+        constant, g, width = 0.0, np.zeros(columns), 3.0 * self.length
+        if self.holds:
+            self.work += 2.0 * n * problem.entry_work
+            if fresh:
+                rows, factor = draw(self.leverage, part_size(n, columns) // 2, self.rng)
+            else:
+                rows, width, g, constant = self._band()
+        A = self._rows(np.arange(n) if rows is None else rows)
+        dual = box if rows is None else DualBox(*(v[rows] for v in box))
         if fresh:
-            p, price = box_of(problem).p[_all(state.rows)], halves.price.max(axis=0)
-            moment = transposed_times(A, price * p)
-            state.w, state.width = least_squares(weighted_gram(A, price), moment, partial(times, A), rho, p)
-        self._begin(problem, state, A, rho, g, halves, constant)
+            price = np.maximum(dual.upper, -dual.lower) * (1.0 if factor is None else factor)
+            samples = Samples.of(DenseRows(A), columns, False)
+            w, width = least_squares(samples, price, self.rho, dual.p)
+        return self._begin(rows, factor, A, dual, w, width, g, constant)
+
+    def _band(self) -> tuple[np.ndarray, float, np.ndarray, float]:
+        """The rows near a kink, how far they reach from it, and what all others add: Σ βᵢaᵢ and Σ pᵢβᵢ − ε|βᵢ| at their bounds."""
+        problem, box = self.problem, self.box
+        if self.f is None:
+            self.f = decisions(problem, self.w)
+        distance = np.empty(problem.n_samples)
+        _native.survey_kinks(box, self.f, self.beta, distance)
+        distance /= np.sqrt(self.leverage)
+        rows = np.sort(np.argpartition(distance, self.size)[: self.size])
+        width = float(distance[rows].max()) * float(np.sqrt(np.median(self.leverage)))
+        others = self.beta.copy()
+        others[rows] = 0.0
+        g = np.append(problem.weights(others), others.sum())[: len(self.w)]
+        return rows, width, g, float(box.p @ others - box.epsilon @ np.abs(others))
 
     def _begin(
         self,
-        problem: Problem,
-        state: InteriorState,
+        rows: np.ndarray | None,
+        factor: np.ndarray | None,
         A: np.ndarray,
-        rho: np.ndarray,
+        dual: DualBox,
+        w: np.ndarray,
+        width: float,
         g: np.ndarray,
-        halves: Halves,
         constant: float,
-    ) -> Barrier:
-        state.dual = DualBox(*(v[_all(state.rows)] for v in box_of(problem)))
-        barrier = state.barrier = Barrier.start(A, rho, g, halves, constant, state.w, state.width)
-        state.work += 3.0 * A.size
-        state.pinned, state.next_pin, state.next_look, state.looked = None, _PIN, _LOOK, state.iterations
-        return barrier
+    ) -> Part:
+        self.work += 3.0 * A.size
+        barrier = _native.Barrier(A, dual, factor, self.rho, g, constant, w, width)
+        return Part(rows, factor is not None, dual, barrier, width, self.steps)
 
-    def _rows(self, problem: Problem, state: InteriorState, rows: np.ndarray, after: int = 0) -> np.ndarray:
+    def _rows(self, rows: np.ndarray, after: int = 0) -> np.ndarray:
         """Rows as a dense matrix, below those that are there, in a buffer that all parts share."""
-        count, columns = after + len(rows), len(state.w)
-        if state.buffer is None or len(state.buffer) < count:
-            room = min(problem.n_samples, max(2 * after, int(1.2 * max(count, state.size))))
-            if room * columns > _MANY**2:
-                require_memory(
-                    8 * room * columns, f"{self.name} holds {room:,} rows of {columns:,} entries in float64, which"
-                )
+        problem, count, columns = self.problem, after + len(rows), len(self.w)
+        if len(self.buffer) < count:
+            room = min(problem.n_samples, max(2 * after, int(1.2 * max(count, self.size))))
+            require_rows(InteriorPoint.name, room, columns)
             grown = np.empty((room, columns))
-            if after:
-                grown[:after] = state.buffer[:after]
-            state.buffer = grown
-        gather(problem.rows, rows, problem.n_features, state.buffer[after:count])
-        return state.buffer[:count]
+            grown[:after] = self.buffer[:after]
+            self.buffer = grown
+        _native.gather_rows(problem.rows, problem.n_features, rows, self.buffer[after:count])
+        return self.buffer[:count]
 
-    def _pin(self, state: InteriorState, f: np.ndarray, beta: np.ndarray, w: np.ndarray, goal: float) -> None:
+    def _take_beta(self) -> None:
+        """Bring the dual point of all samples to the part's, which a pinned part has done by itself."""
+        if self.part.pinned is None:
+            self.beta[self.part.places] = self.part.barrier.beta()
+
+    def _pin(self, goal: float) -> None:
         """Guess the active set; keep the end that it leads to where that is one."""
-        barrier = state.barrier
-        assert barrier is not None
-        found = pin(barrier.A, barrier.rho, barrier.g, state.dual, f, beta, w, state.length)
-        state.work += 4.0 * barrier.A.size
+        part = self.part
+        barrier = part.barrier
+        found = pin(barrier.A, self.rho, barrier.g, part.dual, barrier.f, barrier.beta(), barrier.w, self.length)
+        self.work += 4.0 * barrier.A.size
         if found is not None and found.gap <= max(goal, 1e-13) * abs(barrier.value):
-            state.pinned = found.w
-            state.beta[_all(state.rows)] = found.beta
+            part.pinned = found.w
+            self.beta[part.places] = found.beta
 
-    def _close(self, problem: Problem, state: InteriorState) -> None:
+    def _close(self, target: float) -> Outcome:
         """The part is solved: see what its model is worth for all samples, and who is on the wrong side."""
-        barrier = state.barrier
-        assert barrier is not None
-        w = barrier.w.copy() if state.pinned is None else state.pinned
-        if not state.sampled and state.pinned is None:
-            state.beta[_all(state.rows)] = barrier.beta
-        if state.rows is None:
-            state.ready, state.w = True, w
-            state.done = state.pinned is not None or barrier.stuck
-            return
+        part, problem = self.part, self.problem
+        w = part.w.copy()
+        if part.sampled:
+            self.work += problem.n_samples * problem.entry_work
+            self.w, self.f = w, decisions(problem, w)
+            self.part = self._open()
+            return Outcome.RUNNING
+        self._take_beta()
+        last = part.pinned is not None or part.barrier.stuck
+        if part.rows is None:
+            self.w = w
+            return Outcome.STALLED if last else Outcome.READY
+        self.work += problem.n_samples * problem.entry_work
         f = decisions(problem, w)
-        state.work += problem.n_samples * problem.entry_work
-        if state.sampled:
-            state.w, state.f, state.rows, state.barrier = w, f, None, None
-            return
-        gap = float(fenchel_gap(box_of(problem), f, state.beta))
-        state.ready = gap <= state.target * abs(barrier.value)
-        if state.ready:
-            return
-        if self._look(problem, state, w, f) is None:
-            state.done = state.pinned is not None or barrier.stuck
-            state.target *= 0.1
+        if _native.fenchel_gap(self.box, f, self.beta) <= target * abs(part.barrier.value):
+            return Outcome.READY
+        if self._look(w, f):
+            return Outcome.RUNNING
+        self.strict *= 0.1
+        return Outcome.STALLED if last else Outcome.RUNNING
 
-    def _look(self, problem: Problem, state: InteriorState, w: np.ndarray, f: np.ndarray) -> Barrier | None:
+    def _look(self, w: np.ndarray, f: np.ndarray) -> bool:
         """Let the rows outside that are on the wrong side of their kink come in, and begin anew between the best and the new model."""
-        barrier, present = state.barrier, state.rows
-        assert barrier is not None and present is not None
-        state.work += problem.n_samples * problem.entry_work
-        wrong = _wrong_side(box_of(problem), f, state.beta)
+        problem, box, present, barrier = self.problem, self.box, self.part.rows, self.part.barrier
+        assert present is not None
+        self.work += problem.n_samples * problem.entry_work
+        wrong = np.empty(problem.n_samples, dtype=bool)
+        _native.wrong_side(box, f, self.beta, wrong)
         wrong[present] = False
         others = np.flatnonzero(wrong)
         if not len(others):
-            return None
-        A = self._rows(problem, state, others, len(present))
-        beta = state.beta[others]
-        g = barrier.g - A[len(present) :].T @ beta
-        constant = barrier.constant - float(
-            box_of(problem).p[others] @ beta - box_of(problem).epsilon[others] @ np.abs(beta)
-        )
-        _move(box_of(problem), state, barrier.rho, w, f)
-        state.width = min(state.width, _AGAIN * barrier.mu)
-        state.rows = np.concatenate([present, others])
-        return self._begin(problem, state, A, barrier.rho, g, halves_of(box_of(problem), state.rows), constant)
+            return False
+        width = min(self.part.width, _AGAIN * barrier.mu)
+        beta, g, constant = self.beta[others], barrier.g.copy(), barrier.constant
+        self._move(w, f)
+        A = self._rows(others, len(present))
+        g -= A[len(present) :].T @ beta
+        constant -= float(box.p[others] @ beta - box.epsilon[others] @ np.abs(beta))
+        rows = np.concatenate([present, others])
+        self.part = self._begin(rows, None, A, DualBox(*(v[rows] for v in box)), self.w, width, g, constant)
+        return True
 
-
-def _all(rows: np.ndarray | None) -> np.ndarray | slice:
-    return slice(None) if rows is None else rows
-
-
-def _move(dual: DualBox, state: InteriorState, rho: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:
-    """From the best model to the lowest point on the way to a new one, found by halving: its decisions need no pass over the data."""
-    dw, df = w - state.w, f - state.f
-    low, high = 0.0, 2.0
-    for _ in range(6):
-        t = 0.5 * (low + high)
-        if float((rho * (state.w + t * dw)) @ dw) + _loss_slope(dual, state.f, df, t) > 0:
-            high = t
-        else:
-            low = t
-        if low == 1.0:
-            break
-    state.w = state.w + low * dw
-    state.f = state.f + low * df
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _loss_slope(dual, f, df, t):
-    """The derivative of Σ φᵢ(fᵢ + t dfᵢ) by t."""
-    total = 0.0
-    for i in range(len(f)):
-        e = dual.p[i] - f[i] - t * df[i]
-        if e > dual.epsilon[i]:
-            total -= dual.upper[i] * df[i]
-        elif e < -dual.epsilon[i]:
-            total -= dual.lower[i] * df[i]
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _wrong_side(dual, f, beta):
-    """Whose β does not maximise β (p − f) − ε|β|."""
-    out = np.empty(len(f), dtype=np.bool_)
-    for i in range(len(f)):
-        e = dual.p[i] - f[i]
-        best = 0.0
-        if e > dual.epsilon[i]:
-            best = dual.upper[i]
-        elif e < -dual.epsilon[i]:
-            best = dual.lower[i]
-        out[i] = beta[i] != best and abs(abs(e) - dual.epsilon[i]) > 1e-14
-    return out
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _survey(dual, f, beta):
-    """How far each decision is from a kink of its loss; writes beta, the bound (or zero) on which side of the kink it lies."""
-    distance = np.empty(len(f))
-    for i in range(len(f)):
-        e, epsilon = dual.p[i] - f[i], dual.epsilon[i]
-        near = np.inf
-        beta[i] = 0.0
-        if dual.upper[i] > 0.0:
-            near = abs(e - epsilon)
-            if e > epsilon:
-                beta[i] = dual.upper[i]
-        if dual.lower[i] < 0.0:
-            near = min(near, abs(e + epsilon))
-            if e < -epsilon:
-                beta[i] = dual.lower[i]
-        distance[i] = near
-    return distance
+    def _move(self, w: np.ndarray, f: np.ndarray) -> None:
+        """From the best model to the lowest point on the way to a new one, found by halving: its decisions need no pass over the data."""
+        assert self.f is not None
+        dw, df = w - self.w, f - self.f
+        low, high = 0.0, 2.0
+        for _ in range(6):
+            t = 0.5 * (low + high)
+            if float((self.rho * (self.w + t * dw)) @ dw) + _native.loss_slope(self.box, self.f, df, t) > 0:
+                high = t
+            else:
+                low = t
+            if low == 1.0:
+                break
+        self.w = self.w + low * dw
+        self.f = self.f + low * df

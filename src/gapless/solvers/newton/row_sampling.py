@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numba import njit
 
-from gapless.data.rows import FASTMATH
+from gapless import _native
+from gapless.data import require_memory
+from gapless.data.rows import Rows
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
-from gapless.solvers.interior_point.mehrotra import factored
+from gapless.proof.certificate import Point
+from gapless.solvers.newton.weighted_gram import Samples, weighted_gram
 
 _LONG = 4_000_000  # entries from which on a pass over all rows is long
 _TELLING = 24  # rows for each column that still tell the model
 _SOME = 10_000  # rows that tell how long the columns are
+_MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
 
 
 def box_of(problem: Problem) -> DualBox:
@@ -60,6 +61,11 @@ def ridge(problem: Problem) -> np.ndarray:
     return rho
 
 
+def samples_of(problem: Problem) -> Samples:
+    """All rows as they are stored, with a one after each where there is an intercept."""
+    return Samples.of(problem.rows, problem.n_features, problem.intercept != "none")
+
+
 def decisions(problem: Problem, w: np.ndarray) -> np.ndarray:
     """f of all samples, the intercept being the last entry of w where there is one."""
     d = problem.n_features
@@ -77,14 +83,10 @@ def draw(leverage: np.ndarray, size: int, rng: np.random.Generator) -> tuple[np.
 
 def leverage(problem: Problem) -> np.ndarray:
     """How much one row can move the model: Σⱼ xᵢⱼ² / Σₖ xₖⱼ², and as much for all rows alike."""
-    squares = np.zeros(problem.n_features)
-    step = max(1, problem.n_samples // _SOME)
-    _column_squares(problem.rows, problem.n_samples, step, squares)
-    squares *= step
-    leverage = np.empty(problem.n_samples)
-    _weighted_squares(problem.rows, 1.0 / np.maximum(squares, np.finfo(float).tiny), leverage)
-    np.minimum(leverage, 1.0, out=leverage)  # more it cannot be, however rare its features are in the rows above
-    leverage += max(float(leverage.mean()), 1.0 / problem.n_samples)
+    n = problem.n_samples
+    leverage = np.empty(n)
+    _native.leverage(problem.rows, problem.n_features, max(1, n // _SOME), leverage)
+    leverage += max(float(leverage.mean()), 1.0 / n)
     return leverage
 
 
@@ -97,54 +99,46 @@ def spread(problem: Problem) -> float:
 
 
 def least_squares(
-    gram: np.ndarray, moment: np.ndarray, decide: Callable[[np.ndarray], np.ndarray], rho: np.ndarray, p: np.ndarray
+    samples: Samples, price: np.ndarray, rho: np.ndarray, p: np.ndarray, single: bool = False
 ) -> tuple[np.ndarray, float]:
-    """A model to begin with, the ridge regression of p from AᵀTA, AᵀTp and what gives Aw, and the size of its residuals."""
-    w = factored(gram, rho)(moment)
-    width = float(np.abs(p - decide(w)).mean())
-    if not (np.isfinite(w).all() and width > 0):
-        return np.zeros_like(w), float(np.abs(p).max()) or 1.0
-    return w, width
+    """A model to begin with, the ridge regression of p with weights ``price``, and the mean size of its residuals."""
+    bend = np.divide(1.0, price, out=np.zeros_like(price), where=price > 0)
+    everything = np.full_like(p, np.inf)
+    box = DualBox(p, np.zeros_like(p), bend, -everything, everything)
+    objective = _native.Piecewise(*samples, box, rho, np.zeros(len(rho)), 0.0, None)
+    w = _native.Factored(weighted_gram(samples, price, single=single), rho).solve(-objective.slope)
+    if np.isfinite(w).all():
+        objective.step(w)
+        width = float(np.abs(p - objective.f).mean())
+        if width > 0:
+            return w, width
+    return np.zeros_like(w), float(np.abs(p).max()) or 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _column_squares(rows, n, step, squares):
-    """Σᵢ xᵢⱼ² over every so many rows; writes squares."""
-    for i in range(0, n, step):
-        if hasattr(rows, "indptr"):
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                squares[rows.indices[e]] += rows.values[e] * rows.values[e]
-        else:
-            for j in range(len(squares)):
-                squares[j] += rows.values[i, j] * rows.values[i, j]
+def require_system(name: str, columns: int) -> None:
+    """Refuse a system of so many columns where memory does not hold it."""
+    if columns > _MANY:
+        require_memory(
+            32 * columns * columns,
+            f"{name} factors a matrix of the features: {columns:,} x {columns:,} in float64, which",
+        )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
-def _weighted_squares(rows, weight, out):
-    """Σⱼ weightⱼ xᵢⱼ²; writes out."""
-    for i in range(len(out)):
-        total = 0.0
-        if hasattr(rows, "indptr"):
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                total += weight[rows.indices[e]] * rows.values[e] * rows.values[e]
-        else:
-            for j in range(len(weight)):
-                total += weight[j] * rows.values[i, j] * rows.values[i, j]
-        out[i] = total
+def require_rows(name: str, count: int, columns: int) -> None:
+    """Refuse a dense copy of so many rows where memory does not hold it."""
+    if count * columns > _MANY**2:
+        require_memory(8 * count * columns, f"{name} holds {count:,} rows of {columns:,} entries in float64, which")
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def gather(rows, chosen, d, out):
-    """Some rows as a dense float64 matrix, a one after each where ``out`` has a column for it; writes out."""
-    for k in range(len(chosen)):
-        i = chosen[k]
-        if hasattr(rows, "indptr"):
-            for j in range(d):
-                out[k, j] = 0.0
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                out[k, rows.indices[e]] = rows.values[e]
-        else:
-            for j in range(d):
-                out[k, j] = rows.values[i, j]
-        if out.shape[1] > d:
-            out[k, d] = 1.0
+def gathered(name: str, rows: Rows, chosen: np.ndarray, d: int, columns: int) -> np.ndarray:
+    """Some rows as a dense float64 matrix, a one after each where there is a column for it; refused where memory does not hold them."""
+    require_rows(name, len(chosen), columns)
+    out = np.empty((len(chosen), columns))
+    _native.gather_rows(rows, d, chosen, out)
+    return out
+
+
+def model_point(problem: Problem, w: np.ndarray, beta: np.ndarray) -> Point:
+    """A copy of a model whose intercept, where there is one, is the last weight, and of its β."""
+    d = problem.n_features
+    return Point(beta=beta.copy(), w=w[:d].copy(), b=float(w[d]) if len(w) > d else 0.0)

@@ -1,0 +1,96 @@
+// Mehrotra's predictor–corrector method for a sum of hinges, on a matrix A of few columns (Mehrotra 1992; Ferris & Munson 2003):
+//
+//     min over w of  ½ Σ ρ_j w_j² − gᵀw + Σ over halves c max(0, t − σ ⟨a, w⟩)
+//
+// A row a of A has one or two halves (σ = +1 or −1), a price c and a target t each: the hinge is one half, the ε-insensitive loss two. With
+// the surplus u, the slack ξ and the multiplier α of a half, σf − t = u − ξ, and on the central path u α = ξ (c − α) = cμ. Eliminating all of
+// them leaves
+//
+//     (diag ρ + AᵀTA) dw = g − ρ∘w + Aᵀ(β + σTq),   T = 1/(u/α + ξ/(c − α)),   dα = T (q − σ A dw),
+//
+// so that an iteration costs one weighted AᵀA, four products with A, and a factorisation whose size is the number of columns. The terms of
+// the samples are made in the pass that multiplies their rows.
+#pragma once
+
+#include <vector>
+
+#include "core/dual.hpp"
+#include "core/isa.hpp"
+#include "core/rows.hpp"
+
+namespace gapless {
+
+// One pass over the samples [begin, end). Arrays of halves hold those of the first kind for all samples, then those of the second.
+struct BarrierTask {
+  DenseRows<double> A;
+  Index begin, end;
+  int halves;
+  const double *sign, *target, *price;
+  double *alpha, *surplus, *slack;     // the iterate
+  double *dalpha, *dsurplus, *dslack;  // the corrected direction
+  const double *f, *direction;         // decisions, and a model step whose product with A is asked for
+  double *weight, *rhs;                // T, and β + σTq
+  double *aimed, *df;                  // A times the predictor's step, and the corrector's
+  double *total;                       // += Aᵀ rhs
+  double mu, step;
+};
+
+// What passes add up, or take the largest of.
+struct BarrierSums {
+  double blocking;          // 1 over the step to the nearest bound
+  double zero, two, total;  // complementarity along the affine direction is (1 − t) zero + t² two; on the path at μ = 1 it is total
+  double lacking, loss;     // Σ uα + ξ(c − α), Σ c max(0, t − σf)
+};
+
+struct BarrierLoops {
+  BarrierSums (*predictor)(const BarrierTask&);  // weight, rhs, total
+  BarrierSums (*predict)(const BarrierTask&);    // aimed; blocking, zero, two, total
+  BarrierSums (*corrector)(const BarrierTask&);  // rhs, total
+  BarrierSums (*correct)(const BarrierTask&);    // df and the corrected direction; blocking
+  BarrierSums (*move)(const BarrierTask&);       // the iterate, a step further; lacking and loss at f
+};
+
+GAPLESS_DECLARE_LEVELS(BarrierLoops, barrier_loops)
+
+class Barrier {
+ public:
+  // A is a view that must outlive this. The halves are those whose conjugate is the box: upper · max(0, p − ε − f) − lower · max(0, f − p − ε),
+  // prices times `factor` (empty: one). `constant` is what the value lacks of the whole problem's. It begins at w with all halves centred as if
+  // μ were `width`: their residual of feasibility is zero.
+  Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, Vector rho, Vector g, double constant, Vector w,
+          double width);
+
+  void iterate();  // one predictor and one corrector step
+
+  std::vector<double> beta() const;  // Σ σα over a sample's halves
+  double gap() const { return lacking_ + infeasible_ * residual_; }  // P − D, estimated
+  double value() const { return value_; }                            // the whole problem's objective
+  double mu() const;                                                 // of the central path that the iterate is about at
+  bool stuck() const { return stuck_; }
+  std::vector<double>&w() { return w_; }
+  std::vector<double>&f() { return f_; }
+  std::vector<double>&alpha() { return alpha_; }
+  std::vector<double>&surplus() { return surplus_; }
+  std::vector<double>&slack() { return slack_; }
+  std::vector<double>&g() { return g_; }
+  double constant() const { return constant_; }
+  Index rows() const { return A_.n; }
+
+ private:
+  using Loop = BarrierSums (*BarrierLoops::*)(const BarrierTask&);
+  BarrierTask task();
+  BarrierSums pass(Loop loop, const BarrierTask& common, double* total);
+  void measure(const BarrierSums& sums);
+
+  DenseRows<double> A_;
+  int halves_;
+  std::vector<double> rho_, g_, w_, f_;
+  std::vector<double> sign_, target_, price_, alpha_, surplus_, slack_, dalpha_, dsurplus_, dslack_;
+  std::vector<double> weight_, rhs_, aimed_, df_;
+  double constant_, infeasible_ = 1.0;  // how much of the first residual of stationarity is left
+  double residual_ = 0.0;               // that residual, as a part of the gap
+  double lacking_ = 0.0, value_ = 0.0;
+  bool stuck_ = false;
+};
+
+}  // namespace gapless
