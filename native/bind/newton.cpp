@@ -26,7 +26,7 @@ Vector optional(const std::optional<In<double>>& array) { return array ? view(*a
 
 // An array of as many numbers as the model has columns, filled without the interpreter's lock.
 template <class Fill>
-nb::object made(PiecewiseHeld& held, const Fill& fill) {
+Array<double> made(PiecewiseHeld& held, const Fill& fill) {
   std::vector<double> out(static_cast<std::size_t>(held.of.columns()));
   {
     nb::gil_scoped_release free;
@@ -74,7 +74,7 @@ void bind_newton(nb::module_& m) {
           "conjugate",
           [](PiecewiseHeld& self) {
             double rows = 0.0;
-            nb::object dw = made(self, [&](Out to) { rows = self.of.conjugate(to); });
+            const Array<double> dw = made(self, [&](Out to) { rows = self.of.conjugate(to); });
             return std::make_tuple(dw, rows);
           },
           "Newton's direction, by conjugate gradients, and how many rows were multiplied for it.")
@@ -91,10 +91,9 @@ void bind_newton(nb::module_& m) {
               nb::gil_scoped_release free;
               found = &self.of.hessian(single);
             }
-            const auto columns = static_cast<std::size_t>(self.of.columns());
-            return array_of(*found).attr("reshape")(columns, columns);
+            return array_of(*found);
           },
-          nb::arg("single") = false, "Σ aaᵀ/d over the samples inside a quadratic piece.")
+          nb::arg("single") = false, "Σ aaᵀ/d over the samples inside a quadratic piece, row after row.")
       .def_prop_ro("w", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.w(), self); })
       .def_prop_ro("f", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.f(), self); })
       .def_prop_ro("beta", [](nb::handle_t<PiecewiseHeld> self) { return seen(nb::cast<PiecewiseHeld&>(self).of.beta(), self); })

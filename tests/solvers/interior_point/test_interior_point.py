@@ -5,12 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 import gapless as gl
+from gapless import _native
 from gapless.errors import UnsupportedError
 from gapless.losses import DualBox
 from gapless.solvers import InteriorPoint
-from gapless.solvers.interior_point.active_set import fenchel_gap, pin
-from gapless.solvers.interior_point.mehrotra import Barrier, halves_of, weighted_gram
-from gapless.solvers.newton.row_sampling import draw, gather, leverage
+from gapless.solvers.base import Budget, Outcome, Targets
+from gapless.solvers.interior_point.active_set import pin
+from gapless.solvers.newton.row_sampling import draw, gathered, leverage
 from tests.sample_problems import CATALOGUE
 
 COVERED = [entry for entry in CATALOGUE.values() if InteriorPoint().unsupported(entry.problem()) is None]
@@ -41,15 +42,15 @@ def test_rows_left_out_cost_nothing(loss, intercept, C):
 
 def test_most_rows_are_left_out():
     X, target = many()
-    problem, solver = gl.Problem(X, target > 0, C=1.0), InteriorPoint()
-    state = solver.init(problem, None, np.random.default_rng(0))
-    state.target = 1e-6
-    sizes = []
-    while not state.ready:
-        solver.step(problem, state)
-        sizes.append(0 if state.barrier is None else len(state.barrier.A))
+    problem = gl.Problem(X, target > 0, C=1.0)
+    engine = InteriorPoint().init(problem, None, np.random.default_rng(0))
+    sizes, outcome = [], Outcome.RUNNING
+    while outcome is Outcome.RUNNING:
+        sizes.append(len(engine.part.barrier.A))
+        outcome = engine.step(Budget(1.0), Targets(1e-6)).outcome
+    assert outcome is Outcome.READY
     assert 0 < max(sizes) < 0.3 * len(X)
-    assert gl.certify(problem, solver.point(problem, state)).relative_gap <= 1e-6
+    assert gl.certify(problem, engine.point()).relative_gap <= 1e-6
 
 
 @pytest.mark.parametrize("storage", ["csr", "float32"])
@@ -86,30 +87,31 @@ def test_a_step_of_the_barrier_solves_the_newton_equations():
     X, y = rng.normal(size=(50, 3)), np.where(rng.random(50) < 0.5, 1.0, -1.0)
     problem = gl.Problem(X, y, C=0.7)
     A, rho = np.hstack([X, np.ones((50, 1))]), np.array([1.0, 1.0, 1.0, 0.0])
-    barrier = Barrier.start(A, rho, np.zeros(4), halves_of(problem.dual, slice(None)), 0.0, np.zeros(4), 3.0)
+    barrier = _native.Barrier(A, problem.dual, None, rho, np.zeros(4), 0.0, np.zeros(4), 3.0)
     products = barrier.surplus * barrier.alpha, barrier.slack * (0.7 - barrier.alpha)
     for product in products:
         np.testing.assert_allclose(product, 0.7 * 3.0)
-    before, w = rho * barrier.w - A.T @ barrier.beta, barrier.w.copy()
+    before, w = rho * barrier.w - A.T @ barrier.beta(), barrier.w.copy()
     barrier.iterate()
-    after = rho * barrier.w - A.T @ barrier.beta
+    after = rho * barrier.w - A.T @ barrier.beta()
     share = (after @ before) / (before @ before)
     assert 0 <= share < 1 and not np.array_equal(w, barrier.w)
     np.testing.assert_allclose(after, share * before, atol=1e-10 * np.abs(before).max())
-    np.testing.assert_allclose(y * barrier.f - 1, (barrier.surplus - barrier.slack)[0], atol=1e-12)
+    np.testing.assert_allclose(y * barrier.f - 1, barrier.surplus - barrier.slack, atol=1e-12)
 
 
 def test_halves_are_the_loss():
     rng = np.random.default_rng(0)
-    y, f = rng.normal(size=40), 2 * rng.normal(size=40)
+    y, w, factor = rng.normal(size=40), 2 * rng.normal(size=40), 1.0 + rng.random(40)
     for loss, target in (("hinge", y > 0), ("epsilon_insensitive", y)):
         problem = gl.Problem(np.eye(40), target, loss=loss, sample_weight=rng.random(40))
-        halves = halves_of(problem.dual, slice(None))
-        value = (halves.price * np.maximum(0.0, halves.target - halves.sign * f)).sum(axis=0)
-        np.testing.assert_allclose(value, problem.cost * problem.loss.value(problem.y, f), atol=1e-14)
+        g = rng.normal(size=40)
+        barrier = _native.Barrier(np.eye(40), problem.dual, factor, np.ones(40), g, 7.0, w, 1.0)
+        losses = problem.cost * problem.loss.value(problem.y, w)
+        assert barrier.value == pytest.approx(0.5 * w @ w - g @ w + 7.0 + factor @ losses, rel=1e-12)
         beta = rng.uniform(problem.dual.lower, problem.dual.upper)
-        gap = value + problem.cost * problem.loss.conjugate(problem.y, -beta / problem.cost) + beta * f
-        assert fenchel_gap(problem.dual, f, beta) == pytest.approx(gap.sum(), abs=1e-12)
+        gap = losses + problem.cost * problem.loss.conjugate(problem.y, -beta / problem.cost) + beta * w
+        assert _native.fenchel_gap(problem.dual, w, beta) == pytest.approx(gap.sum(), abs=1e-12)
 
 
 def test_the_active_set_of_a_problem_by_hand():
@@ -132,14 +134,8 @@ def test_rows_of_high_leverage_are_drawn_for_sure_and_factors_make_up_for_it():
     assert factor.sum() == pytest.approx(len(X), rel=0.1)
     heavy = np.argsort(weight)[-5:]
     assert set(heavy) <= set(rows)
-    A = np.empty((len(rows), 6))
-    gather(problem.rows, rows, 5, A)
+    A = gathered("it", problem.rows, rows, 5, 6)
     np.testing.assert_array_equal(A, np.hstack([X[rows], np.ones((len(rows), 1))]))
-
-
-def test_a_weighted_product():
-    A, weight = np.random.default_rng(0).normal(size=(70_000, 7)), np.random.default_rng(1).random(70_000)
-    np.testing.assert_allclose(weighted_gram(A, weight), (A * weight[:, None]).T @ A, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.solvers.test_interior_point import INTERCEPTS, many
 
 import gapless as gl
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.solvers import Newton
+from gapless.solvers.base import Budget, Outcome, Targets
 from tests.sample_problems import CATALOGUE
+from tests.solvers.interior_point.test_interior_point import INTERCEPTS, many
 
 COVERED = [entry for entry in CATALOGUE.values() if Newton().unsupported(entry.problem()) is None]
 LOSSES = ["squared_hinge", "squared_epsilon_insensitive"]
@@ -40,39 +41,37 @@ def test_the_hessian_follows_the_rows_that_enter_and_leave(loss):
     X = rng.normal(size=(400, 6))
     target = X @ rng.normal(size=6) + rng.normal(size=400)
     y = target if loss == "squared_epsilon_insensitive" else target > 0
-    problem, solver = gl.Problem(X, y, loss=loss, C=3.0), Newton("dense")
-    state = solver.init(problem, None, np.random.default_rng(0))
+    problem = gl.Problem(X, y, loss=loss, C=3.0)
+    engine = Newton("dense").init(problem, None, np.random.default_rng(0))
     A = np.hstack([X, np.ones((400, 1))])
     seen = set()
     for _ in range(6):
-        f = state.f.copy()
-        solver.step(problem, state)
+        f, hessian = engine.objective.f, engine.objective.hessian().reshape(7, 7)
         h = 1e-6 * np.maximum(1.0, np.abs(f))
         curvature = (
             problem.cost
             * (problem.loss.derivative(problem.y, f + h) - problem.loss.derivative(problem.y, f - h))
             / (2 * h)
         )
-        np.testing.assert_allclose(
-            state.hessian, (A * curvature[:, None]).T @ A, atol=1e-3 * np.abs(state.hessian).max()
-        )
-        seen.add(int(np.count_nonzero(state.members)))
+        np.testing.assert_allclose(hessian, (A * curvature[:, None]).T @ A, atol=1e-3 * np.abs(hessian).max())
+        seen.add(engine.objective.inside_count)
+        engine.step(Budget(), Targets())
     assert len(seen) > 1
 
 
 def test_the_primal_value_falls_at_every_step():
     for entry in COVERED:
-        problem, solver = entry.problem(), Newton()
-        state = solver.init(problem, None, np.random.default_rng(0))
+        problem = entry.problem()
+        engine = Newton().init(problem, None, np.random.default_rng(0))
         values = []
         for _ in range(8):
-            b = state.w[problem.n_features :].sum()
-            penalty = state.w @ (state.rho * state.w)
-            f = problem.expand_weights(state.w[: problem.n_features]) + b
+            w, b = engine.objective.w[: problem.n_features], engine.objective.w[problem.n_features :].sum()
+            penalty = w @ w + (b**2 / problem.shift if problem.shift else 0.0)
+            f = problem.expand_weights(w) + b
             values.append(0.5 * penalty + (problem.cost * problem.loss.value(problem.y, f)).sum())
-            if state.done:
+            assert engine.objective.value == pytest.approx(values[-1], rel=1e-10)
+            if engine.step(Budget(), Targets()).outcome is Outcome.STALLED:
                 break
-            solver.step(problem, state)
         assert (np.diff(values) <= 1e-9 * abs(values[0])).all(), entry.name
 
 

@@ -3,16 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.solvers.test_interior_point import INTERCEPTS, many
 
 import gapless as gl
 from gapless.errors import UnsupportedError
-from gapless.losses import DualBox
 from gapless.solvers import SmoothedNewton
-from gapless.solvers.interior_point.active_set import fenchel_gap
 from gapless.solvers.newton.row_sampling import first_size
-from gapless.solvers.newton.smoothed_newton import Descent, Part
 from tests.sample_problems import CATALOGUE
+from tests.solvers.interior_point.test_interior_point import INTERCEPTS, many
 
 COVERED = [entry for entry in CATALOGUE.values() if SmoothedNewton().unsupported(entry.problem()) is None]
 
@@ -69,24 +66,6 @@ def test_separable_data(C):
     y = X @ np.ones(5) > 0
     result = gl.solve(gl.Problem(X, y, C=C), "smoothed_newton", tol=1e-8)
     assert result.status is gl.Status.CONVERGED
-
-
-def test_the_gap_splits_into_the_residual_and_what_beta_lacks():
-    rng = np.random.default_rng(0)
-    A, n = rng.normal(size=(50, 3)), 50
-    p, c = rng.normal(size=n), rng.random(n)
-    box = DualBox(p, np.full(n, 0.1), np.zeros(n), -c, c)
-    descent = Descent(Part(A), box, np.ones(3), rng.normal(size=3), 0.5, 1.0)
-    for _ in range(5):
-        w, beta = descent.w, descent.beta
-        f, own = A @ w, A.T @ beta
-        P = 0.5 * w @ w + (c * np.maximum(0.0, np.abs(p - f) - 0.1)).sum()
-        D = p @ beta - 0.1 * np.abs(beta).sum() - 0.5 * own @ own
-        assert descent.value == pytest.approx(P, rel=1e-12)
-        assert descent.gap == pytest.approx(P - D, rel=1e-9, abs=1e-12)
-        assert descent.lacking == pytest.approx(fenchel_gap(box, f, beta), rel=1e-9, abs=1e-12)
-        assert (np.abs(beta) <= c).all()
-        descent.advance(1e-9)
 
 
 def test_a_warm_start_needs_fewer_steps():

@@ -174,4 +174,4 @@ class NewtonEngine(Engine):
             self.work += 4.0 * A.size
             if not gain > _ROUGH * abs(objective.value):
                 break
-        return objective.w.copy(), _native.Factored(objective.hessian(), rho)
+        return objective.w.copy(), _native.Factored(objective.hessian().reshape(columns, columns), rho)
