@@ -101,6 +101,7 @@ void bind_newton(nb::module_& m) {
       .def_prop_ro("inside_count", [](PiecewiseHeld& self) { return self.of.inside_count(); })
       .def_prop_ro("value", [](PiecewiseHeld& self) { return self.of.value(); })
       .def_prop_ro("lacking", [](PiecewiseHeld& self) { return self.of.lacking(); })
+      .def_prop_ro("moved", [](PiecewiseHeld& self) { return self.of.moved(); })
       .def_prop_ro("residual", [](PiecewiseHeld& self) { return self.of.residual(); })
       .def_prop_ro("free_slope", [](PiecewiseHeld& self) { return self.of.free_slope(); });
 

@@ -250,13 +250,27 @@ void Piecewise::newton(bool single, Out dw) {
   const std::size_t width = at(columns());
   std::vector<double> against(width);
   for (std::size_t j = 0; j < width; ++j) against[j] = -slope_[j];
-  std::vector<double> ridge = rho_;
-  if (rho_.back() == 0.0 && inside_count() == 0)  // a free intercept that nothing holds
-    for (double inverse : inverse_) ridge.back() += inverse;
-  Factored(hessian_.data(), ridge).solve(against, dw);
+  Factored(hessian_.data(), ridge()).solve(against, dw);
+}
+
+std::vector<double> Piecewise::ridge() const {
+  std::vector<double> out = rho_;
+  if (rho_.back() == 0.0 && inside_count() == 0)
+    for (double inverse : inverse_) out.back() += inverse;
+  return out;
 }
 
 Index Piecewise::inside_count() const { return std::count_if(inside_.begin(), inside_.end(), [](auto in) { return in != 0; }); }
+
+double Piecewise::moved() const {
+  double total = 0.0;
+  for (Index i = 0; rounded_ && i < n_; ++i) {
+    const double r = 1.0 / inverse_[at(i)] - box_.d[i];
+    const double away = r * beta_[at(i)] - (p_[at(i)] - box_.p[i]);  // r (β − β̄)
+    total += 0.5 * away * away / r;
+  }
+  return total;
+}
 
 double Piecewise::conjugate(Out dw) const {
   std::vector<Index> chosen;
@@ -267,7 +281,8 @@ double Piecewise::conjugate(Out dw) const {
       weight.push_back(inverse_[at(i)]);
     }
   const std::size_t width = at(columns());
-  std::vector<double> diagonal = rho_;
+  const std::vector<double> rho = ridge();
+  std::vector<double> diagonal = rho;
   std::visit(
       [&]<class R>(const R& rows) {
         for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -294,7 +309,7 @@ double Piecewise::conjugate(Out dw) const {
                                     rows * (piece + 1) / pieces, ones_, v.data(), parts.data() + at(piece) * width);
     });
     for (std::size_t j = 0; j < width; ++j) {
-      out[j] = rho_[j] * v[j];
+      out[j] = rho[j] * v[j];
       for (Index piece = 0; piece < pieces; ++piece) out[j] += parts[at(piece) * width + j];
     }
   };

@@ -46,6 +46,7 @@ class Piecewise {
   // Of the loss itself: the objective P, and P − D at w and β, but for what a coordinate without a price (ρ = 0) adds.
   double value() const { return penalty_ + sums_.loss; }
   double lacking() const { return sums_.lacking; }  // Σ of Fenchel's gaps
+  double moved() const;  // Σ ½ r (β − β̄)²: what the centre of the round costs the dual point
   double residual() const { return residual_; }     // ½ Σ (∇Q)_j²/ρ_j over ρ_j > 0
   double free_slope() const { return free_slope_; } // (∇Q)_j of the coordinate without a price, or zero
   std::vector<double>& w() { return w_; }
@@ -57,6 +58,7 @@ class Piecewise {
   Sweep task() const;
   // Makes the task for each piece of the rows; adds up their sums and, where asked, their Σ (β − last) a into `total`.
   SweepSums pass(const Sweep& common, double* total);
+  std::vector<double> ridge() const;  // ρ, and a little where nothing else holds a free intercept: no sample is inside
   void settle();  // what follows from w, Σ β a and the sums
   bool is_inside(Index i) const { return inside_[static_cast<std::size_t>(i)] != 0; }
 

@@ -46,7 +46,9 @@ def test_conjugate_gradients_lead_where_the_factorisation_does(storage, bend, mo
     box, values = box_of(200, bend, rng), []
     for most in (1500, 5):
         monkeypatch.setattr(descents, "DENSE_COLUMNS", most)
-        descent = Descent(Samples.of(rows, 12, True), box, np.append(np.ones(12), 0.25), np.zeros(13), 0.0 if bend else 1.0, 1.0)
+        descent = Descent(
+            Samples.of(rows, 12, True), box, np.append(np.ones(12), 0.25), np.zeros(13), 0.0 if bend else 1.0, 1.0
+        )
         while not descent.stuck and descent.gap > 1e-10 * descent.value:
             descent.advance(1e-10 * descent.value)
         assert descent.gap <= 1e-9 * descent.value

@@ -190,7 +190,7 @@ def test_conjugate_gradients_take_the_same_steps(monkeypatch):
     X, y = sparse_rows(200, 30)
     results = []
     for most in (1500, 5):
-        monkeypatch.setattr("gapless.solvers.newton.proximal_newton._DENSE", most)
+        monkeypatch.setattr("gapless.solvers.newton.descent.DENSE_COLUMNS", most)
         problem = gl.Problem(X, y, C=10.0)
         results.append(newton_alone(problem))
     a, b = results

@@ -85,7 +85,9 @@ class InteriorPoint(Solver):
 class Part:
     """The rows that the barrier sees (None: all), which stand for others where they are a sample, and how far it is."""
 
-    def __init__(self, rows: np.ndarray | None, sampled: bool, dual: DualBox, barrier: Any, width: float, step: int) -> None:
+    def __init__(
+        self, rows: np.ndarray | None, sampled: bool, dual: DualBox, barrier: Any, width: float, step: int
+    ) -> None:
         self.rows, self.sampled, self.dual, self.barrier = rows, sampled, dual, barrier
         self.width = width  # with which the barrier began
         self.pinned: np.ndarray | None = None  # w of the active set's exact end

@@ -24,6 +24,7 @@ from gapless.solvers.newton.weighted_gram import Samples
 
 DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
 _SOLVED = 0.3  # of K, to which S is brought in a round
+_INNER = 2.0  # of what the centre costs the dual point, to which a patient descent brings S in every round
 _AFTER = 0.05  # of the squared Newton decrement of a step: half of what is left to gain after it, where some rows changed their piece
 _FINE = 1e-9  # relative gap below which widths must not shrink faster than K does, since rounding grows with 1/width
 _NARROW = 0.2  # least share of the width that is left from one round to the next
@@ -36,7 +37,9 @@ _SINGLE = 1e-4  # relative gap down to which Hessians of float32 rows are summed
 class Descent:
     """The rounds on some rows. ``width`` zero: the loss is smooth by itself. ``length`` is the size of residuals.
 
-    ``proves``: whether β is to prove w, or w alone is wanted.
+    ``proves``: whether β is to prove w, or w alone is wanted. ``patient``: whether every round is solved well, and not the last ones alone. Where
+    there are hundreds of rows for each column, a w that is good enough to go on from costs a step or two; where there are tens of them, only
+    patience keeps the number of rows that change sides in each round, and so of steps, small.
     """
 
     def __init__(
@@ -49,9 +52,11 @@ class Descent:
         length: float,
         *,
         proves: bool = True,
+        patient: bool = False,
         centre: np.ndarray | None = None,
     ) -> None:
-        self.samples, self.width, self.length, self.proves = samples, width, length, proves
+        self.samples, self.width, self.length = samples, width, length
+        self.proves, self.patient = proves, patient
         self.objective = _native.Piecewise(*samples, box, rho, w, width, centre)
         self.work = 0.0  # in rows
         self.poor = 0  # rounds without gain; of a smooth loss, steps
@@ -116,12 +121,15 @@ class Descent:
     def solved(self, goal: float) -> bool:
         """Whether the round has given what it can: where its K is too large for the goal, a w that is good enough to go on from;
         in the last round also a β that proves it, which takes a far smaller slope. To come near rounding level every round has to."""
+        if self.patient:
+            return self.short <= _INNER * self.objective.moved + _NOTHING * abs(self.value)
         strict = self.proves and (self.lacking <= goal or goal < _FINE * abs(self.value))
         return (self.short if strict else self.near) <= _SOLVED * self.lacking
 
     def narrow(self, goal: float) -> None:
         """Begin the next round, with the width at which K will be about half of ``goal``."""
-        lacking, gap = self.lacking, self.gap
+        lacking = self.lacking
+        gap = self.near + lacking
         share = math.sqrt(0.5 * goal / lacking) if lacking > 0 else 0.5
         self.width = max(self.width * min(0.7, max(_NARROW, share)), _LEAST * self.length)
         self.poor = 0 if gap < 0.7 * self.best else self.poor + 1

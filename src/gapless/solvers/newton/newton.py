@@ -1,8 +1,8 @@
 """Finite Newton for linear models with a squared loss (Mangasarian 2002; Keerthi & DeCoste 2005).
 
 P is piecewise quadratic: its gradient is ρ∘w − Xᵀβ with β = β(f) = clip(soft(p − f, ε)/d), its Hessian diag ρ + Σ xᵢxᵢᵀ/dᵢ over the samples that
-are strictly inside a quadratic piece (``native/newton/piecewise.hpp``). Newton steps with an exact line search end, after finitely many, at the optimum to rounding; the gap of w
-and β is ½‖∇P‖² in the norm of 1/ρ, known for nothing.
+are strictly inside a quadratic piece (``native/newton/piecewise.hpp``). Newton steps with an exact line search end, after finitely many, at the
+optimum to rounding; the gap of w and β is ½‖∇P‖² in the norm of 1/ρ, known for nothing.
 
 - With many more samples than features the first model comes from a sample of the rows, and with more than some 60 features the first Hessian too. Off
   by some per cent, it makes each step gain a digit or more, at the price of two passes over the data.

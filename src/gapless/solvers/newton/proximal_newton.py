@@ -46,7 +46,14 @@ class ProximalNewton:
         self.entries = row_entries(rows)
         samples = Samples.of(rows, problem.n_features, problem.intercept != "none")
         self.descent = Descent(
-            samples, box, rho, np.append(w, b)[: len(rho)], 0.0 if smooth else length, length, centre=beta
+            samples,
+            box,
+            rho,
+            np.append(w, b)[: len(rho)],
+            0.0 if smooth else length,
+            length,
+            patient=True,
+            centre=beta,
         )
 
     @property

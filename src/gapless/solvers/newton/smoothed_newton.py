@@ -101,7 +101,9 @@ class SmoothedNewtonEngine(Engine):
             return (samples, *_regression(samples, box, rho))
         rows, factor = draw(leverage(problem), size, rng)
         part = self._dense(samples, rows, whole=False)
-        scaled = DualBox(box.p[rows], box.epsilon[rows], box.d[rows], box.lower[rows] * factor, box.upper[rows] * factor)
+        scaled = DualBox(
+            box.p[rows], box.epsilon[rows], box.d[rows], box.lower[rows] * factor, box.upper[rows] * factor
+        )
         w, width = _regression(part, scaled, rho)
         first = Descent(part, scaled, rho, w, width, length, proves=False)
         for _ in range(_SAMPLE_STEPS):
