@@ -259,16 +259,15 @@ def test_an_indefinite_kernel_has_no_proof(svm, tmp_path):
 
 
 def test_ctrl_c_saves_the_best_model(svm, tmp_path, monkeypatch):
-    from gapless.solvers import SMO
+    from gapless.solvers.smo.solver import SmoEngine
 
-    original = SMO.step
+    original = SmoEngine.step
 
-    def step(self, problem, state):
-        original(self, problem, state)
+    def step(self, budget, targets):
+        original(self, budget, targets)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SMO, "step", step)
-    monkeypatch.setattr(SMO, "at_once", lambda *_: None)  # which leaves no time for an interruption
+    monkeypatch.setattr(SmoEngine, "step", step)
     path = tmp_path / "model.safetensors"
     done = run("train", svm, "--tol", 1e-12, "--out", path)
     assert done.exit_code == 130

@@ -13,5 +13,6 @@ void bind_kernels(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_textbook(nanobind::module_& m);
 void bind_proof(nanobind::module_& m);
+void bind_smo(nanobind::module_& m);
 
 }  // namespace gapless::bind

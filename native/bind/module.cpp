@@ -11,4 +11,5 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_sdca(m);
   gapless::bind::bind_textbook(m);
   gapless::bind::bind_proof(m);
+  gapless::bind::bind_smo(m);
 }

@@ -23,13 +23,14 @@ def test_the_dual_rises_with_every_pair_and_the_sum_stays_zero(entry, pairs):
     reference, values = entry.reference(), []
     lower, upper = reference.box()
     before = None
-    for state in drive(SMO(pairs=pairs), entry.problem(), 60):
-        values.append(reference.dual(state.beta))
-        assert abs(state.beta.sum()) <= 1e-13 * (1 + np.abs(state.beta).sum())
-        assert (state.beta >= lower).all() and (state.beta <= upper).all()
+    for engine in drive(SMO(pairs=pairs), entry.problem(), 60):
+        beta = engine.point().beta
+        values.append(reference.dual(beta))
+        assert abs(beta.sum()) <= 1e-13 * (1 + np.abs(beta).sum())
+        assert (beta >= lower).all() and (beta <= upper).all()
         if before is not None:
-            assert np.count_nonzero(state.beta != before) <= 2
-        before = state.beta.copy()
+            assert np.count_nonzero(beta != before) <= 2
+        before = beta
     if entry.problem().loss.name == "logistic":  # it begins in the middle of the box, which may be nearly optimal
         assert (np.diff(values) >= -1e-12 * np.abs(values).max()).all()
     else:
@@ -57,7 +58,8 @@ def test_the_first_pair_is_the_largest_violation():
     X, y = np.array([[0.0], [5.0], [6.0], [9.0]]), np.array([-1, 1, 1, -1])
     problem = gl.Problem(X, y, C=1.0)
     for pairs, chosen in (("second_order", [1, 3]), ("maximal_violation", [0, 1])):
-        moved = next(np.flatnonzero(state.beta) for state in drive(SMO(pairs=pairs), problem, 9) if state.beta.any())
+        points = (engine.point().beta for engine in drive(SMO(pairs=pairs), problem, 9))
+        moved = next(np.flatnonzero(beta) for beta in points if beta.any())
         assert moved.tolist() == chosen
 
 
@@ -65,8 +67,8 @@ def test_the_first_pair_is_the_largest_violation():
 def test_room_for_few_kernel_entries_gives_the_same_optimum(name):
     problem = CATALOGUE[name].problem()
     few, ample = SMO(cache_mb=8 * 20**2 / 2**20), SMO()
-    *_, state = drive(few, problem, 3)
-    assert len(state.active.ids) <= len(state.active.table) <= 20
+    *_, engine = drive(few, problem, 3)
+    assert engine.native.active <= engine.native.active_room <= 20
     a, b = gl.solve(problem, few), gl.solve(problem, ample)
     assert a.status is b.status is gl.Status.CONVERGED
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=2e-6)
@@ -74,9 +76,10 @@ def test_room_for_few_kernel_entries_gives_the_same_optimum(name):
 
 def test_entries_are_computed_once_where_they_fit():
     problem = CATALOGUE["rbf_free"].problem()
-    *_, state = drive(SMO(), problem, 500)
-    assert state.panels.entries == problem.n_samples**2 / 2  # each serves its mirror image
-    np.testing.assert_allclose(state.f, CATALOGUE["rbf_free"].reference().K @ state.beta, atol=1e-11)
+    *_, engine = drive(SMO(), problem, 500)
+    assert engine.entries.entries == problem.n_samples**2 / 2  # each serves its mirror image
+    K = CATALOGUE["rbf_free"].reference().K
+    np.testing.assert_allclose(engine.native.f(), K @ engine.native.beta(), atol=1e-11)
 
 
 @pytest.mark.parametrize("name", ["rbf_logistic_free", "logistic_free", "huge_C_logistic", "breast_cancer_raw"])
@@ -107,3 +110,24 @@ def test_options_that_it_refuses():
         with pytest.raises(InvalidInputError) as caught:
             SMO(**dict([options]))
         assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "members", [np.arange(60), np.arange(60)[::-1], np.r_[40:60, 5:30]], ids=["all", "back", "runs"]
+)
+@pytest.mark.parametrize("intercept", ["free", "regularized"])
+def test_samples_of_a_given_matrix(members, intercept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0)[members]
+    gram = gl.kernels.Precomputed(gl.kernels.RBF(0.5)(X, X))
+    given = gl.Problem(members[:, None].astype(float), y, kernel=gram, C=10.0, intercept=intercept)
+    computed = gl.Problem(X[members], y, kernel=gl.kernels.RBF(0.5), C=10.0, intercept=intercept)
+    one, other = (gl.solve(problem, SMO(), tol=1e-8, kkt_tol=1e-6) for problem in (given, computed))
+    assert one.status is other.status is gl.Status.CONVERGED
+    assert abs(one.certificate.primal - other.certificate.primal) <= one.certificate.gap + other.certificate.gap
+
+
+def test_it_stops_at_the_pairs_that_it_may_take():
+    result = gl.solve(CATALOGUE["rbf_free"].problem(), SMO(), max_iter=3)
+    assert result.status is gl.Status.MAX_ITER and result.iterations == 3

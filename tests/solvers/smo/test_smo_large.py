@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 
 import gapless as gl
 from gapless.kernels import RBF
-from gapless.solvers import SMO, smo
+from gapless.solvers import SMO
 
 
 def blobs(n, d=4, seed=0, noise=1.0):
@@ -59,8 +59,8 @@ def test_many_samples_grow_from_a_part_of_them():
     X, y = blobs(9000, d=2)
     problem = gl.Problem(X, y, C=1.0, kernel=RBF(1.0))
     solver = SMO()
-    state = solver.init(problem, None, np.random.default_rng(0))
-    assert state.reach < 9000
+    engine = solver.init(problem, None, np.random.default_rng(0))
+    assert engine.native.reach < 9000
     result = gl.solve(problem, solver, tol=1e-3)
     assert result.status is gl.Status.CONVERGED
     primal, dual = naive(problem, result.beta)
@@ -74,8 +74,8 @@ def test_equal_samples_are_one_variable_of_their_joint_cost():
     X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
     weight = np.tile([1.0, 2.0, 0.5], 1500)
     problem = gl.Problem(X, y, C=2.0, kernel=RBF(0.3), sample_weight=weight)
-    state = SMO().init(problem, None, np.random.default_rng(0))
-    assert len(state.beta) == 1500
+    engine = SMO().init(problem, None, np.random.default_rng(0))
+    assert len(engine.native.beta()) == 1500
     result = gl.solve(problem, "smo", tol=1e-6)
     once = gl.solve(gl.Problem(X[::3], y[::3], C=7.0, kernel=RBF(0.3)), "smo", tol=1e-6)
     assert abs(result.certificate.primal - once.certificate.primal) <= result.certificate.gap + once.certificate.gap
@@ -113,4 +113,17 @@ def test_the_same_seed_gives_the_same_model():
     problem = gl.Problem(X, y, C=1.0, kernel=RBF(1.0))
     one, other = (gl.solve(problem, "smo", tol=1e-2).beta for _ in range(2))
     np.testing.assert_array_equal(one, other)
-    assert smo._MOST < 9000
+
+
+def test_costly_kernels_are_solved_from_rows_that_are_kept():
+    wide = np.random.default_rng(5).normal(size=(4500, 420)) / 20.0
+    y = np.where(wide[:, 0] * wide[:, 1] + 0.02 * wide[:, 2] > 0, 1, -1)
+    problem = gl.Problem(wide, y, C=1.0, kernel=RBF(1.0))
+    solver = gl.solvers.SMO()
+    assert solver.init(problem, None, np.random.default_rng(0)).native.keeps_rows
+    kept, computed = gl.solve(problem, solver, tol=1e-4), gl.solve(problem, gl.solvers.SMO(cache_mb=100.0), tol=1e-4)
+    narrow = gl.Problem(wide[:, :300], y, kernel=RBF(1.0))
+    assert not solver.init(narrow, None, np.random.default_rng(0)).native.keeps_rows
+    for result in (kept, computed):
+        assert result.status is gl.Status.CONVERGED
+    assert abs(kept.certificate.primal - computed.certificate.primal) <= kept.certificate.gap + computed.certificate.gap

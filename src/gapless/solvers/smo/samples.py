@@ -1,4 +1,4 @@
-"""The samples as SMO sees them: equal ones are one variable, in random order where there are many; and where β begins."""
+"""The samples that the solver works on: equal ones are one variable, in random order where there are many; and where β begins."""
 
 from __future__ import annotations
 
@@ -7,68 +7,66 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapless.data.distinct import distinct_samples
-from gapless.losses import DualEntropy, DualTerms, Loss
+from gapless.losses import DualEntropy, DualTerms
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import feasible
 
 FEW = 1200  # up to this many samples all kernel entries are kept, in float64, where there is room for them
-WHOLE = 2048  # up to this many samples all are in the active set
+_MANY = 8192  # more samples than this are solved on growing parts of them first, so that they come in random order
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples as the solver sees them: the distinct ones, in its own order."""
+    """The distinct samples in the solver's own order.
 
-    y: np.ndarray
-    cost: np.ndarray
-    groups: np.ndarray
-    totals: np.ndarray
-    loss: Loss
+    ``order`` tells where each of them was, ``which`` of them each sample is, and ``portion`` its share of that one's β; None where all samples are
+    distinct and in order.
+    """
+
     dual: DualTerms
     diagonal: np.ndarray
+    groups: np.ndarray
+    order: np.ndarray | None = None
+    which: np.ndarray | None = None
+    portion: np.ndarray | None = None
 
-    def first(self, n: int) -> Samples:
-        """The first n of them."""
-        if n == len(self.y):
-            return self
-        dual = type(self.dual)(*(vector[:n] for vector in self.dual))
-        return Samples(self.y[:n], self.cost[:n], self.groups[:n], self.totals, self.loss, dual, self.diagonal[:n])
+    @classmethod
+    def of(cls, problem: Problem) -> Samples:
+        """All samples, as they are."""
+        return cls(problem.dual, problem.diagonal, problem.groups)
+
+    def joined(self, beta: np.ndarray) -> np.ndarray:
+        """β of the distinct samples."""
+        return beta if self.which is None else np.bincount(self.which, weights=beta, minlength=len(self.groups))
+
+    def spread(self, beta: np.ndarray) -> np.ndarray:
+        """β of all samples, a copy."""
+        if self.which is None:
+            return beta.copy()
+        return beta[self.which] if self.portion is None else beta[self.which] * self.portion
 
 
-def distinct(problem: Problem, rng: np.random.Generator) -> tuple[Samples, np.ndarray, np.ndarray, np.ndarray]:
-    """(distinct samples, where each was, which of them each sample is, and its portion of that one's β).
-
-    Where all are distinct and in order, the two lists of places are one and the same. Where there are many they come in random order, so that the
-    first of them are like the rest.
-    """
+def distinct(problem: Problem, rng: np.random.Generator) -> Samples:
+    """The distinct samples; where there are many, in random order, so that the first of them are like the rest."""
     n = problem.n_samples
-    which = first = np.arange(n)
-    portion = np.ones(n)
-    if n > FEW and not problem.is_hard:
+    first = which = np.arange(n)
+    if not problem.is_hard:
         first, which = problem.distinct  # which the proof asks for too
         if len(first) < n:
             first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
-    first = which if len(first) == n else first
-    cost, order = np.asarray(problem.cost), first
+    cost, portion = np.asarray(problem.cost), None
     if len(first) < n:
         cost = np.bincount(which, weights=problem.cost, minlength=len(first))
         portion = np.divide(problem.cost, cost[which], out=np.zeros(n), where=cost[which] > 0)
-    if len(first) > 4 * WHOLE:
+    elif len(first) <= _MANY:
+        return Samples.of(problem)
+    if len(first) > _MANY:
         shuffled = rng.permutation(len(first))
         place = np.empty(len(first), dtype=np.int64)
         place[shuffled] = np.arange(len(first))
-        order, which, cost = first[shuffled], place[which], cost[shuffled]
-    if order is first and len(first) == n:
-        return (
-            Samples(problem.y, problem.cost, problem.groups, problem.totals, problem.loss, problem.dual, problem.diagonal),
-            order, which, portion,
-        )  # fmt: skip
-    y = np.asarray(problem.y)[order]
-    dual = problem.loss.dual_box(y, cost)
-    return (
-        Samples(y, cost, problem.groups[order], problem.totals, problem.loss, dual, problem.diagonal[order]),
-        order, which, portion,
-    )  # fmt: skip
+        first, which, cost = first[shuffled], place[which], cost[shuffled]
+    dual = problem.loss.dual_box(np.asarray(problem.y)[first], cost)
+    return Samples(dual, problem.diagonal[first], problem.groups[first], first, which, portion)
 
 
 def begin(problem: Problem) -> np.ndarray:
@@ -78,11 +76,6 @@ def begin(problem: Problem) -> np.ndarray:
     if isinstance(problem.dual, DualEntropy):
         return feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
     return np.zeros(problem.n_samples)
-
-
-def both_ends(samples: Samples) -> bool:
-    """Whether a part of the samples is a problem of its own: one group, and no total to reach."""
-    return not samples.totals.any()
 
 
 def _first_in(problem: Problem) -> np.ndarray:

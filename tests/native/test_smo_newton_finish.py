@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gapless as gl
+from gapless import _native
 from gapless.losses import EpsilonInsensitive, Hinge, SquaredHinge
-from gapless.solvers import face, smo
-from gapless.solvers.smo.blocks import solve_active, survey
+from gapless.solvers import SMO
 
 _LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "epsilon_insensitive": EpsilonInsensitive(0.1)}
 
@@ -28,7 +28,7 @@ def _value(dual, K, beta):
 
 def _worst(dual, K, beta, coupled):
     m = len(beta)
-    return survey(
+    return _native.smo_survey(
         dual, K.diagonal().copy(), beta, K @ beta, np.zeros(m, dtype=np.int64), 1, coupled, np.empty(m), np.empty(m)
     )[1]
 
@@ -37,7 +37,7 @@ def _by_pairs(dual, K, coupled, target):
     m = len(dual.p)
     beta, f = np.zeros(m), np.zeros(m)
     groups = np.zeros(m, dtype=np.int64)
-    solve_active(dual, K.diagonal().copy(), K, groups, 1, coupled, True, 512, target, 0.2, 10**6, beta, f)
+    _native.smo_blocks(dual, K.diagonal().copy(), K, groups, 1, coupled, True, 512, target, 0.2, 10**6, beta, f)
     return beta, f
 
 
@@ -47,7 +47,7 @@ def test_it_ends_at_the_optimum_of_pairs(loss, coupled):
     dual, K = _problem(loss)
     beta, f = _by_pairs(dual, K, coupled, 1e-4)
     best = _value(dual, K, _by_pairs(dual, K, coupled, 1e-10)[0])
-    assert face.solve_face(dual, K.diagonal().copy(), K, coupled, 1e-8, beta, f) > 0
+    assert _native.smo_face(dual, K.diagonal().copy(), K, coupled, 1e-8, beta, f) > 0
     assert _worst(dual, K, beta, coupled) <= 1e-8
     assert _value(dual, K, beta) == pytest.approx(best, rel=1e-10)
     assert np.all((dual.lower <= beta) & (beta <= dual.upper))
@@ -63,21 +63,9 @@ def test_it_never_lowers_the_dual_even_where_the_face_is_not_known(loss, rough):
         dual, K = _problem(loss, n=120, seed=seed)
         beta, f = _by_pairs(dual, K, True, rough)
         before = _value(dual, K, beta)
-        face.solve_face(dual, K.diagonal().copy(), K, True, 1e-6, beta, f)
+        _native.smo_face(dual, K.diagonal().copy(), K, True, 1e-6, beta, f)
         assert _value(dual, K, beta) >= before - 1e-10 * abs(before)
         assert np.all((dual.lower <= beta) & (beta <= dual.upper)) and abs(beta.sum()) < 1e-9
-
-
-def test_variables_that_join_are_appended_to_the_factor():
-    K = _problem("hinge")[1]
-    joined = face._Face(K, np.full(len(K), 1e-3))
-    wanted = np.arange(len(K)) % 7 != 0
-    assert joined.become(wanted)
-    wanted[:21] = True
-    assert joined.become(wanted) and len(joined.rows) > np.count_nonzero(np.arange(len(K)) % 7 != 0)
-    M = K[np.ix_(joined.rows, joined.rows)] + 1e-3 * np.eye(len(joined.rows))
-    L = np.tril(joined._L)
-    np.testing.assert_allclose(L @ L.T, M, atol=1e-12)
 
 
 def _large():
@@ -87,24 +75,21 @@ def _large():
     return gl.Problem(X, y, kernel=gl.kernels.RBF(gamma=0.3), C=20.0)
 
 
-def test_a_large_problem_ends_with_it_and_agrees_with_pairs_alone(monkeypatch):
-    calls = []
+def _run(solver: SMO, tol: float):
+    """The engine when it is ready."""
+    engine = solver.init(_large(), None, np.random.default_rng(0))
+    while (
+        engine.step(gl.solvers.base.Budget(), gl.solvers.base.Targets(tol)).outcome is gl.solvers.base.Outcome.RUNNING
+    ):
+        pass
+    return engine
 
-    def counted(*arguments):
-        calls.append(solve(*arguments))
-        return calls[-1]
 
-    solve = smo.solve_face
-    monkeypatch.setattr(smo, "solve_face", counted)
-    ours = gl.solve(_large(), "smo", tol=1e-8)
-    assert ours.status.proven and any(moves > 0 for moves in calls)
-    monkeypatch.setattr(smo, "pays", lambda *arguments: False)
-    calls.clear()
-    pairs = gl.solve(_large(), "smo", tol=1e-8)
-    assert not calls
+def test_a_large_problem_ends_with_it_and_agrees_with_pairs_alone():
+    assert _run(SMO(), 1e-7).native.finishes > 0
+    ours = gl.solve(_large(), SMO(), tol=1e-7)
+    textbook = SMO(pairs="maximal_violation")
+    assert _run(textbook, 1e-5).native.finishes == 0
+    pairs = gl.solve(_large(), textbook, tol=1e-5)
+    assert ours.status.proven and pairs.status.proven
     assert abs(ours.certificate.primal - pairs.certificate.primal) <= ours.certificate.gap + pairs.certificate.gap
-
-
-def test_the_textbook_pairs_stay_pairs(monkeypatch):
-    monkeypatch.setattr(smo, "solve_face", lambda *arguments: pytest.fail("Newton's method in plain SMO"))
-    assert gl.solve(_large(), smo.SMO(pairs="maximal_violation"), tol=1e-4).status.proven

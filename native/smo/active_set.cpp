@@ -1,0 +1,127 @@
+#include "smo/active_set.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <utility>
+
+namespace gapless::smo {
+namespace {
+
+constexpr std::size_t kept_bytes = std::size_t(160) << 20;  // the table of 6,144 samples in float32
+constexpr std::size_t small_bytes = std::size_t(4) << 20;   // below this a table gets no more than it asks for
+
+std::mutex lock;
+void* spare = nullptr;
+std::size_t spare_bytes = 0;
+
+// How far apart rows begin: whole lines of the cache, and no two rows at one place of it.
+Index stride_of(Index side) { return (side + 15) / 16 * 16 + 16; }
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) {
+  {
+    const std::lock_guard<std::mutex> guard(lock);
+    if (spare_bytes >= bytes) {
+      data_ = std::exchange(spare, nullptr);
+      bytes_ = std::exchange(spare_bytes, 0);
+      return;
+    }
+  }
+  bytes_ = bytes > small_bytes ? std::max(bytes, kept_bytes) : bytes;  // what is not touched of it costs nothing
+  bytes_ = (bytes_ + 63) / 64 * 64;
+  data_ = ::operator new(bytes_, std::align_val_t(64));
+}
+
+Buffer::~Buffer() {
+  if (data_ == nullptr) return;
+  if (bytes_ <= kept_bytes) {
+    const std::lock_guard<std::mutex> guard(lock);
+    if (bytes_ > spare_bytes) {
+      std::swap(data_, spare);
+      std::swap(bytes_, spare_bytes);
+    }
+  }
+  if (data_ != nullptr) ::operator delete(data_, std::align_val_t(64));
+}
+
+Buffer::Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+template <class T>
+ActiveSet<T>::ActiveSet(Panels* panels, double shift, Index wide)
+    : inside(panels->size(), 0), panels_(panels), shift_(shift), wide_(std::min(wide, panels->size())) {}
+
+template <class T>
+ActiveSet<T>::ActiveSet(Matrix<const T> given, Places places, double shift)
+    : ids(places.size()), inside(places.size(), 1), panels_(nullptr), shift_(shift), wide_(length(places)), rows_(length(places)) {
+  std::iota(ids.begin(), ids.end(), Index(0));
+  if (rows_ == given.rows && shift == 0.0 && std::equal(ids.begin(), ids.end(), places.begin())) {
+    data_ = given.data;
+    stride_ = given.stride;
+    return;
+  }
+  stride_ = (rows_ + 15) / 16 * 16;
+  buffer_ = Buffer(static_cast<std::size_t>(rows_) * stride_ * sizeof(T));
+  data_ = own();
+  for (Index i = 0; i < rows_; ++i) {
+    const T* from = given.row(places[i]);
+    T* to = own() + i * stride_;
+    for (Index j = 0; j < rows_; ++j) to[j] = from[places[j]] + static_cast<T>(shift);
+  }
+}
+
+template <class T>
+void ActiveSet<T>::enter(Places members, Index limit) {
+  if (members.empty()) return;
+  const Index m = size();
+  ids.insert(ids.end(), members.begin(), members.end());
+  for (const Index k : members) inside[k] = 1;
+  make_room(m, std::max(limit, size()));
+  panels_->extend(ids, m, shift_, Matrix<T>{own(), size(), size(), stride_});
+}
+
+template <class T>
+void ActiveSet<T>::keep(Places kept) {
+  const Index m = length(kept);
+  for (Index i = 0; i < m; ++i) {
+    const T* from = data_ + kept[i] * stride_;
+    T* to = own() + i * stride_;
+    for (Index j = 0; j < m; ++j) to[j] = from[kept[j]];
+  }
+  for (const Index k : ids) inside[k] = 0;
+  for (Index i = 0; i < m; ++i) ids[i] = ids[kept[i]];
+  ids.resize(m);
+  for (const Index k : ids) inside[k] = 1;
+}
+
+template <class T>
+void ActiveSet<T>::make_room(Index known, Index limit) {
+  if (limit <= rows_) return;
+  const Index stride = std::max(stride_, stride_of(std::max(limit, wide_)));
+  const std::size_t bytes = static_cast<std::size_t>(limit) * stride * sizeof(T);
+  if (buffer_.bytes() < bytes) {
+    Buffer larger(bytes);
+    for (Index i = 0; i < known; ++i) std::copy_n(data_ + i * stride_, known, static_cast<T*>(larger.data()) + i * stride);
+    buffer_ = std::move(larger);
+  } else if (stride > stride_) {
+    for (Index i = known - 1; i > 0; --i) std::memmove(own() + i * stride, data_ + i * stride_, known * sizeof(T));
+  }
+  data_ = own();
+  rows_ = limit;
+  stride_ = stride;
+}
+
+template class ActiveSet<float>;
+template class ActiveSet<double>;
+
+}  // namespace gapless::smo

@@ -1,0 +1,227 @@
+#include "smo/block.hpp"
+
+#include "core/cancel.hpp"
+#include "core/pool.hpp"
+#include "smo/table_loops.hpp"
+
+namespace gapless::smo {
+namespace {
+
+constexpr double fine = 2e-5;           // of the range of residuals: a target below it is lost in float32
+constexpr Index piece = 1024;           // columns that a thread adds up at a time, whatever the number of threads
+constexpr Index strip = 64;             // rows that a thread gathers at a time
+constexpr double worth_sharing = 2e5;   // entries from which on a hand-over pays
+constexpr Index least_steps = 1000, most_turns = 10;  // pairs of a block: so many, or so many times its size
+
+}  // namespace
+
+template <class T>
+void spread(Matrix<const T> K, Places moved, const double* change, double* f) {
+  const Index n = length(moved), m = K.columns;
+  if (n == 0) return;
+  std::vector<const T*> rows(n);
+  std::vector<T> factor(n);
+  for (Index i = 0; i < n; ++i) {
+    rows[i] = K.row(moved[i]);
+    factor[i] = static_cast<T>(change[i]);
+  }
+  const auto& sweeps = table_sweeps<T>();
+  if (static_cast<double>(n) * static_cast<double>(m) < worth_sharing) {
+    sweeps.spread(rows.data(), factor.data(), n, 0, m, f);
+    return;
+  }
+  share((m + piece - 1) / piece, [&](Index k, int) {
+    sweeps.spread(rows.data(), factor.data(), n, k * piece, std::min((k + 1) * piece, m), f);
+  });
+}
+
+template <class T>
+void gather(Matrix<const T> K, Places chosen, Matrix<T> block) {
+  const Index q = length(chosen), strips = (q + strip - 1) / strip;
+  const auto& sweeps = table_sweeps<T>();
+  const auto one = [&](Index k, int) {
+    sweeps.gather(K, chosen.data(), q, k * strip, std::min((k + 1) * strip, q), block);
+  };
+  if (static_cast<double>(q) * static_cast<double>(q) < worth_sharing)
+    for (Index k = 0; k < strips; ++k) one(k, 0);
+  else
+    share(strips, one);
+  for (Index i = 0; i < q; ++i) std::fill(block.row(i) + q, block.row(i) + block.columns, T(0));
+}
+
+template void spread(Matrix<const float>, Places, const double*, double*);
+template void spread(Matrix<const double>, Places, const double*, double*);
+template void gather(Matrix<const float>, Places, Matrix<float>);
+template void gather(Matrix<const double>, Places, Matrix<double>);
+
+template <class Dual, class T>
+Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f) {
+  const Index m = part.K.rows;
+  const Groups groups = part.groups;
+  up_.resize(m);
+  down_.resize(m);
+  last_.assign(m, 0);
+  Index steps = 0;
+  for (;;) {
+    listen();
+    const auto [noise, worst] = survey(part.dual, m, part.diagonal, beta, f, groups, part.coupled, up_.data(), down_.data());
+    if (worst <= target || worst <= least_violation<Dual>(noise) || steps >= max_steps) return steps;
+    if (m <= size && groups.count == 1 && sizeof(T) == 8) {  // all of them are one block, as they are
+      const Index budget = std::min(max_steps - steps, std::max(least_steps, most_turns * m));
+      set_.starts = {0, m};
+      const Index taken =
+          solve_block(part.dual, part.diagonal, part.K, set_.starts, part.coupled, part.second_order, target, budget, beta, f);
+      steps += taken;
+      if (taken == 0) return steps;
+      continue;
+    }
+    for (Index k = 0; k < m; ++k) last_[k] = last_[k] && part.dual.lower[k] < beta[k] && beta[k] < part.dual.upper[k];
+    selection_.block(m, up_.data(), down_.data(), last_, groups, part.coupled, size, set_);
+    const Places chosen = set_.chosen;
+    const Index q = length(chosen);
+    const Matrix<T> block = square_.make(q);
+    gather<T>(part.K, chosen, block);
+    const Dual& dual = terms_.take(part.dual, chosen);
+    diagonal_.resize(q);
+    beta_.resize(q);
+    f_.resize(q);
+    for (Index k = 0; k < q; ++k) {
+      diagonal_[k] = part.diagonal[chosen[k]];
+      beta_[k] = beta[chosen[k]];
+      f_[k] = f[chosen[k]];
+    }
+    old_ = beta_;
+    const double stop = std::max(0.5 * target, share * worst);
+    const Index budget = std::min(max_steps - steps, std::max(least_steps, most_turns * q));
+    const Index taken = solve_block(dual, diagonal_.data(), {block.data, q, block.columns, block.stride}, set_.starts, part.coupled,
+                                    part.second_order, stop, budget, beta_.data(), f_.data());
+    steps += taken;
+    std::fill(last_.begin(), last_.end(), 0);
+    moved_.clear();
+    change_.clear();
+    for (Index k = 0; k < q; ++k) {
+      last_[chosen[k]] = 1;
+      beta[chosen[k]] = beta_[k];
+      if (beta_[k] != old_[k]) {
+        moved_.push_back(chosen[k]);
+        change_.push_back(beta_[k] - old_[k]);
+      }
+    }
+    spread<T>({part.K.data, m, m, part.K.stride}, moved_, change_.data(), f);
+    if (taken == 0 || moved_.empty()) return steps;
+  }
+}
+
+template <class Dual, class T>
+Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal, Matrix<const T> K, const std::vector<Index>& starts, bool coupled,
+                                        bool second_order, double target, Index max_steps, double* beta, double* f) {
+  if (!coupled) return singles(dual, diagonal, K, target, max_steps, beta, f);
+  if constexpr (Dual::is_entropy) {
+    return entropy_pairs(dual, diagonal, K, second_order, max_steps, beta, f);
+  } else {
+    const Index q = K.rows;
+    room_.resize(pair_room(K.columns));
+    if constexpr (sizeof(T) == 4) {
+      double least = infinity, most = -infinity;
+      for (Index k = 0; k < q; ++k) {
+        least = std::min(least, dual.p[k] - f[k]);
+        most = std::max(most, dual.p[k] - f[k]);
+      }
+      if (target >= fine * (most - least)) {
+        const PairBlock<float> block = {dual, diagonal, K, q, starts.data(), count(starts.size()) - 1};
+        return pair_loops().single(block, second_order, target, max_steps, beta, f, room_.data());
+      }
+      const Matrix<double> exact = exact_.make(q);
+      for (Index i = 0; i < q; ++i) {
+        std::copy(K.row(i), K.row(i) + q, exact.row(i));
+        std::fill(exact.row(i) + q, exact.row(i) + exact.columns, 0.0);
+      }
+      room_.resize(pair_room(exact.columns));
+      const PairBlock<double> block = {dual, diagonal, {exact.data, q, exact.columns, exact.stride}, q, starts.data(), count(starts.size()) - 1};
+      return pair_loops().full(block, second_order, target, max_steps, beta, f, room_.data());
+    } else {
+      const PairBlock<double> block = {dual, diagonal, K, q, starts.data(), count(starts.size()) - 1};
+      return pair_loops().full(block, second_order, target, max_steps, beta, f, room_.data());
+    }
+  }
+}
+
+// Pairs where the dual has an entropy: i and j by what they gain.
+template <class Dual, class T>
+Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagonal, Matrix<const T> K, bool second_order, Index max_steps,
+                                          double* beta, double* f) {
+  const Index q = K.rows;
+  std::vector<double> up(q), down(q);
+  for (Index step = 0; step < max_steps; ++step) {
+    if (step % 64 == 63) listen();
+    const double noise = survey(dual, q, diagonal, beta, f, {nullptr, 1}, true, up.data(), down.data()).noise;
+    const Index i = std::max_element(up.begin(), up.end()) - up.begin();
+    Index j = std::min_element(down.begin(), down.end()) - down.begin();
+    if (up[i] <= -big || down[j] >= big || up[i] - down[j] <= noise * noise) return step;
+    const T* row = K.row(i);
+    if (second_order) {
+      j = -1;
+      double best = 0.0;
+      const double top = dual.rise(i, beta[i]) - f[i];
+      for (Index k = 0; k < q; ++k) {
+        const double sum = diagonal[i] + diagonal[k];
+        double eta = std::max(sum - 2.0 * row[k], 1e-12 * sum);
+        eta += dual.bend(i, beta[i], true) + dual.bend(k, beta[k], false);
+        const double slope = std::max(top - (dual.fall(k, beta[k]) - f[k]), 0.0);
+        const double gain = gain_of(dual, k, slope, eta, beta[k], f[k] + top);
+        if (gain > best && k != i) {
+          best = gain;
+          j = k;
+        }
+      }
+    }
+    if (j < 0 || j == i) return step;
+    const T* other = K.row(j);
+    const double sum = diagonal[i] + diagonal[j], eta = std::max({sum - 2.0 * row[j], 1e-12 * sum, 1e-300});
+    double new_i = beta[i], new_j = beta[j];
+    dual.pair(i, j, f[i], f[j], new_i, new_j, eta);
+    const double change_i = new_i - beta[i], change_j = new_j - beta[j];
+    if (change_i == 0.0 && change_j == 0.0) return step;
+    beta[i] = new_i;
+    beta[j] = new_j;
+    for (Index k = 0; k < q; ++k) f[k] += change_i * row[k] + change_j * other[k];
+  }
+  return max_steps;
+}
+
+// The one variable that gains most, again and again.
+template <class Dual, class T>
+Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, Matrix<const T> K, double target, Index max_steps, double* beta,
+                                    double* f) {
+  const Index q = K.rows;
+  for (Index step = 0; step < max_steps; ++step) {
+    if (step % 64 == 63) listen();
+    Index i = -1;
+    double best = 0.0, worst = 0.0;
+    for (Index k = 0; k < q; ++k) {
+      const double up = dual.rise(k, beta[k]) - f[k], down = f[k] - dual.fall(k, beta[k]);
+      const double slope = std::max(up, down);
+      if (!(slope > 0.0)) continue;
+      worst = std::max(worst, slope);
+      const double gain = gain_of(dual, k, slope, diagonal[k] + dual.bend(k, beta[k], up > down), beta[k], f[k]);
+      if (gain > best) {
+        best = gain;
+        i = k;
+      }
+    }
+    if (i < 0 || (worst <= target && !Dual::is_entropy)) return step;
+    const double next = dual.step(i, f[i], beta[i], diagonal[i]), change = next - beta[i];
+    if (change == 0.0) return step;
+    beta[i] = next;
+    const T* row = K.row(i);
+    for (Index k = 0; k < q; ++k) f[k] += change * row[k];
+  }
+  return max_steps;
+}
+
+template class BlockSolver<DualBox, float>;
+template class BlockSolver<DualBox, double>;
+template class BlockSolver<DualEntropy, float>;
+template class BlockSolver<DualEntropy, double>;
+
+}  // namespace gapless::smo

@@ -1,0 +1,70 @@
+// The dual of samples whose kernel matrix is at hand, by blocks of variables, and in each block by pairs (or single variables) of SMO.
+#pragma once
+
+#include <vector>
+
+#include "smo/pairs.hpp"
+#include "smo/terms.hpp"
+#include "smo/violation.hpp"
+#include "smo/working_set.hpp"
+
+namespace gapless::smo {
+
+// f += Σ over i of K.row(moved[i]) change[i], for each of the K.columns places of f; threads share the columns.
+template <class T>
+void spread(Matrix<const T> K, Places moved, const double* change, double* f);
+
+// block(i, j) = K(chosen[i], chosen[j]); columns of the block beyond those become zero.
+template <class T>
+void gather(Matrix<const T> K, Places chosen, Matrix<T> block);
+
+// An array whose rows begin at lines of the cache, so that sweeps over them are vectors only.
+template <class T>
+class Square {
+ public:
+  Matrix<T> make(Index side) {
+    const Index stride = (side + 15) / 16 * 16;
+    if (count(store_.size()) < side * stride + 16) store_.resize(side * stride + 16);
+    T* data = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(store_.data()) + 63) / 64 * 64);
+    return {data, side, stride, stride};
+  }
+
+ private:
+  std::vector<T> store_;
+};
+
+template <class Dual, class T>
+class BlockSolver {
+ public:
+  // What is to be maximised: the dual of the K.rows samples of K.
+  struct Part {
+    const Dual& dual;
+    const double* diagonal;
+    Matrix<const T> K;
+    Groups groups;
+    bool coupled, second_order;
+  };
+
+  // Until nothing violates by more than `target`, by blocks of at most `size`, each of which stops at `share` of the violation it began with; writes
+  // beta and f. Returns the steps taken, at most `max_steps`.
+  Index solve(const Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f);
+
+  // One block, whose groups are side by side; `starts` tells where. Writes beta, and f in the precision of K.
+  Index solve_block(const Dual& dual, const double* diagonal, Matrix<const T> K, const std::vector<Index>& starts, bool coupled, bool second_order,
+                    double target, Index max_steps, double* beta, double* f);
+
+ private:
+  Index entropy_pairs(const Dual& dual, const double* diagonal, Matrix<const T> K, bool second_order, Index max_steps, double* beta, double* f);
+  Index singles(const Dual& dual, const double* diagonal, Matrix<const T> K, double target, Index max_steps, double* beta, double* f);
+
+  Selection selection_;
+  WorkingSet set_;
+  TakenTerms<Dual> terms_;
+  Square<T> square_;
+  Square<double> exact_;
+  std::vector<char> last_;
+  std::vector<double> up_, down_, diagonal_, beta_, old_, f_, room_, change_;
+  std::vector<Index> moved_;
+};
+
+}  // namespace gapless::smo

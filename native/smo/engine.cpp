@@ -1,0 +1,449 @@
+#include "smo/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/cancel.hpp"
+#include "smo/block.hpp"
+#include "smo/gap_estimate.hpp"
+#include "smo/kept_rows.hpp"
+#include "smo/laggards.hpp"
+#include "smo/newton_finish.hpp"
+#include "smo/active_set.hpp"
+
+namespace gapless::smo {
+namespace {
+
+constexpr Index few = 1200;         // up to this many samples are one block, whose entries are float64
+constexpr Index whole = 2048;       // up to this many samples all are in the active set
+constexpr Index block_size = 512;   // variables of a block: its kernel matrix is a MiB of float32
+constexpr Index most_enter = 2048;  // samples that enter the active set in a round
+constexpr double enter_share = 0.05;  // and violate by at least this share of the largest violation
+// Samples of the active set: few where there are few support vectors, most where many of them are free.
+constexpr Index least_active = 2048, most_active = 6144, full_active = 8192;
+constexpr double table_bytes = 4.0 * most_active * most_active;  // of the active set's entries where rows are kept too: those get the rest
+constexpr double level_gap = 0.1;      // the relative gap at which a part of the samples has taught enough
+constexpr Index patience = 50;         // fresh starts after which a move no longer counts as progress
+constexpr Index most_stuck = 3;        // refreshes in a row that nothing moves after
+constexpr double most_steps = 200'000; // pairs of a round, so that a bound on time is heard
+constexpr double off = 4.0;            // errors of f up to so many times their mean are expected
+constexpr double near_share = 10.0;    // largest violations from violating, up to which f is refreshed
+constexpr double round_share = 0.1;    // share of the violation that a round leaves in its active set
+constexpr double faced_share = 0.02;   // the same for one with Newton steps
+constexpr double block_share = 0.1;    // and a block in its own
+constexpr double groups_share = 0.2;   // the same where all are one block of several groups
+constexpr double trusted = 0.95;       // of a target: what the engine's own gap has to meet
+
+Index rounded_up(Index n, Index to) { return (n + to - 1) / to * to; }
+
+template <class Dual, class T>
+class Engine final : public Smo {
+ public:
+  Engine(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options)
+      : problem_(problem),
+        dual_(dual),
+        options_(options),
+        panels_(entries.panels),
+        error_(entries.error),
+        exact_(std::move(exact)),
+        n_(length(start)),
+        table_(make_table(problem, entries, options)),
+        late_(table_.size() == n_ ? 0 : n_),
+        beta_(start.begin(), start.end()),
+        f_(n_, 0.0),
+        known_(n_, 0.0),
+        up_(n_),
+        down_(n_),
+        offsets_(problem.totals.size(), 0.0),
+        levels_(problem.totals.size(), 0.0) {
+    const bool begun = std::any_of(beta_.begin(), beta_.end(), [](double b) { return b != 0.0; });
+    const bool parts = std::all_of(problem_.totals.begin(), problem_.totals.end(), [](double t) { return t == 0.0; });
+    reach_ = begun || n_ <= 4 * whole || !parts ? n_ : whole;
+    if (panels_ == nullptr || complete()) {
+      if (panels_ != nullptr) {
+        std::vector<Index> all(n_);
+        std::iota(all.begin(), all.end(), Index(0));
+        table_.enter(all, n_);
+      }
+      work_ += static_cast<double>(n_) * static_cast<double>(n_) * problem_.entry_work;
+    } else if (n_ > 2 * whole && panels_->is_costly()) {
+      const double room = std::floor((options_.cache_bytes - table_bytes) / (sizeof(T) * static_cast<double>(n_)));
+      if (room >= 1.0) rows_.emplace(panels_, static_cast<Index>(std::min(room, static_cast<double>(n_))));
+    }
+    if (begun) {
+      if (everybody())
+        refresh({});
+      else
+        expand_support();
+    }
+  }
+
+  SmoAdvance step(double work, double iterations, double gap_target, double kkt_target) override {
+    pairs_ = 0.0;
+    if (told_) {  // and the proof did not agree
+      told_ = false;
+      doubted_ = true;
+      if (!everybody()) catch_up(late_.waiting(reach_));
+    }
+    SmoOutcome outcome;
+    do {
+      outcome = round(steps_within(work - work_, iterations - pairs_), gap_target, kkt_target);
+    } while (outcome == SmoOutcome::running && complete() && work_ < work && pairs_ < iterations);
+    told_ = outcome == SmoOutcome::ready;
+    return {pairs_, std::exchange(work_, 0.0), outcome};
+  }
+
+  Vector beta() const override { return beta_; }
+  Vector f() const override { return f_; }
+  Index reach() const override { return reach_; }
+  Index active() const override { return table_.size(); }
+  Index active_room() const override { return table_.room(); }
+  bool keeps_rows() const override { return rows_.has_value(); }
+  Index finishes() const override { return finishes_; }
+
+ private:
+  static Index most_of(Index n, double cache_bytes) {
+    return std::max(Index(2), std::min(n, static_cast<Index>(std::sqrt(cache_bytes / sizeof(T)))));
+  }
+  static ActiveSet<T> make_table(const SmoProblem& problem, const SmoEntries& entries, SmoOptions options) {
+    if constexpr (sizeof(T) == 8)
+      if (entries.panels == nullptr) return ActiveSet<T>(entries.given, entries.places, problem.shift);
+    return ActiveSet<T>(entries.panels, problem.shift, std::min(most_active, most_of(entries.panels->size(), options.cache_bytes)));
+  }
+
+  Groups groups() const { return {problem_.groups, count(problem_.totals.size())}; }
+  bool everybody() const { return in_order_ && table_.size() == n_; }
+  // Whether all samples are in the active set for good, with entries that are exact: nothing is to be chosen, expanded or computed again.
+  bool complete() const { return sizeof(T) == 8 && n_ <= few && most_of(n_, options_.cache_bytes) == n_; }
+
+  Index steps_within(double work, double iterations) const {
+    double most = most_steps;
+    if (reach_ <= whole) most = std::floor(work / (4.0 * static_cast<double>(complete() ? n_ : std::min(reach_, block_size))));
+    return static_cast<Index>(std::max(1.0, std::min(most, std::ceil(iterations - 1e-9))));
+  }
+
+  SmoOutcome round(Index max_steps, double gap_target, double kkt_target) {
+    const Index n = reach_;
+    const auto [noise, worst] =
+        survey(dual_, n, problem_.diagonal, beta_.data(), f_.data(), groups(), problem_.coupled, up_.data(), down_.data());
+    work_ += 4.0 * static_cast<double>(n);
+    const double gap = problem_.hard ? worst : complete() && worst > kkt_target ? infinity : suggested_gap();
+    const bool met = worst <= kkt_target && gap <= trusted * gap_target;
+    if (n < n_) {
+      if ((!problem_.hard && gap <= level_gap) || worst <= noise) {
+        grow();
+        return SmoOutcome::running;
+      }
+    } else if (met && !doubted_) {
+      return SmoOutcome::ready;
+    } else if (met && !complete()) {
+      doubted_ = false;
+      return stalled(SmoOutcome::running);
+    } else if (0.1 * worst < off * error_ * distance()) {
+      set_levels();
+      refresh(near_violating(near_share * worst));
+      return SmoOutcome::running;
+    }
+    doubted_ = false;
+    if (everybody()) return solve_everybody(worst, gap, noise, max_steps, gap_target, kkt_target);
+    set_levels();
+    enter();
+    catch_up(late_.waiting(table_.ids));
+    return solve_active(worst, gap, max_steps, gap_target, kkt_target);
+  }
+
+  // All samples are in the active set, in order.
+  SmoOutcome solve_everybody(double worst, double gap, double noise, Index max_steps, double gap_target, double kkt_target) {
+    if (worst <= least_violation<Dual>(noise)) return stalled(SmoOutcome::ready);
+    const double target = complete() && worst > kkt_target ? kkt_target : round_target(worst, worst, gap, gap_target, kkt_target);
+    const typename BlockSolver<Dual, T>::Part part = {dual_, problem_.diagonal, table_.entries(), groups(), problem_.coupled, options_.second_order};
+    const Index taken = maximise(part, target, max_steps, beta_.data(), f_.data());
+    pairs_ += static_cast<double>(taken);
+    work_ += 4.0 * static_cast<double>(taken) * static_cast<double>(complete() ? n_ : std::min(n_, block_size));
+    if (taken == 0) return stalled(SmoOutcome::ready);
+    if (refreshed_ < patience) stuck_ = 0;
+    return SmoOutcome::running;
+  }
+
+  SmoOutcome solve_active(double worst, double gap, Index max_steps, double gap_target, double kkt_target) {
+    const std::vector<Index>& chosen = table_.ids;
+    const Index m = table_.size();
+    part_beta_.resize(m);
+    part_f_.resize(m);
+    part_diagonal_.resize(m);
+    part_groups_.resize(m);
+    std::vector<double> up(m), down(m);
+    for (Index k = 0; k < m; ++k) {
+      const Index i = chosen[k];
+      part_beta_[k] = beta_[i];
+      part_f_[k] = f_[i];
+      part_diagonal_[k] = problem_.diagonal[i];
+      part_groups_[k] = problem_.groups[i];
+      up[k] = up_[i];
+      down[k] = down_[i];
+    }
+    const Groups own = {part_groups_.data(), groups().count};
+    const double within = largest_violation(m, up.data(), down.data(), own, problem_.coupled);
+    const double target = round_target(worst, within, gap, gap_target, kkt_target);
+    const typename BlockSolver<Dual, T>::Part part = {terms_.take(dual_, chosen), part_diagonal_.data(), table_.entries(), own,
+                                                      problem_.coupled, options_.second_order};
+    Index taken = 0;
+    try {
+      taken = maximise(part, target, max_steps, part_beta_.data(), part_f_.data());
+    } catch (...) {  // an interruption keeps what it has
+      for (Index k = 0; k < m; ++k) beta_[chosen[k]] = part_beta_[k];
+      throw;
+    }
+    pairs_ += static_cast<double>(taken);
+    work_ += 4.0 * static_cast<double>(taken) * static_cast<double>(std::min(m, block_size));
+    double swing = 0.0;
+    std::vector<Index> moved;
+    std::vector<double> change;
+    for (Index k = 0; k < m; ++k) {
+      const Index i = chosen[k];
+      swing = std::max(swing, std::fabs(part_f_[k] - f_[i]));
+      if (part_beta_[k] != beta_[i]) {
+        moved.push_back(i);
+        change.push_back(part_beta_[k] - beta_[i]);
+      }
+      beta_[i] = part_beta_[k];
+      f_[i] = part_f_[k];
+    }
+    if (moved.empty()) return stalled(reach_ == n_ ? SmoOutcome::ready : SmoOutcome::running);
+    if (m < reach_) {
+      // Where rows are kept, or slopes are no distances, all follow at once.
+      late_.record(std::move(moved), std::move(change), rows_ || Dual::is_entropy ? infinity : swing);
+      late_.settle(chosen);
+      std::vector<double> slack(reach_);
+      outlying(reach_, up_.data(), down_.data(), groups(), levels_.data(), slack.data());
+      for (double& s : slack) s = -s;
+      catch_up(late_.due(reach_, slack.data()));
+    }
+    if (refreshed_ < patience) stuck_ = 0;
+    return SmoOutcome::running;
+  }
+
+  Index maximise(const typename BlockSolver<Dual, T>::Part& part, double target, Index max_steps, double* beta, double* f) {
+    if (complete()) return blocks_.solve(part, n_, groups_share, target, max_steps, beta, f);
+    Index moved = 0;
+    const Index m = part.K.rows;
+    if constexpr (!Dual::is_entropy)
+      if (faced_) {
+        moved = solve_face<T>(part.dual, part.diagonal, part.K, part.coupled, target, beta, f) / 2;
+        finishes_ += moved > 0;
+      }
+    const std::vector<double> before(beta, beta + m);
+    const Index taken = blocks_.solve(part, block_size, block_share, target, max_steps, beta, f);
+    if constexpr (!Dual::is_entropy)
+      if (taken > 0 && groups().count == 1 && options_.second_order) {
+        const double entries = static_cast<double>(m) * static_cast<double>(m) * sizeof(T);
+        const double room = rows_ ? 0.0 : options_.cache_bytes - entries;  // rows have the room beyond
+        faced_ = finish_pays(part.dual, m, before.data(), beta, static_cast<double>(taken), room);
+      }
+    return moved + taken;
+  }
+
+  // The violation that a round ends at: no less than what is asked for calls for.
+  double round_target(double worst, double within, double gap, double gap_target, double kkt_target) const {
+    const double wanted = std::min({kkt_target, worst * gap_target / std::max(gap, 1e-300), within});
+    return std::max((faced_ ? faced_share : round_share) * within, 0.5 * wanted);
+  }
+
+  // Nothing moves on f as it was kept; f as it is may still tell something, but not for ever.
+  SmoOutcome stalled(SmoOutcome otherwise) {
+    if (reach_ < n_) {
+      grow();
+      return SmoOutcome::running;
+    }
+    refresh({});
+    ++refreshed_;
+    ++stuck_;
+    return stuck_ > most_stuck ? SmoOutcome::stalled : otherwise;
+  }
+
+  // The relative gap that f as it is kept suggests, with the best offsets; no proof.
+  double suggested_gap() {
+    const GapEstimate found = own_gap(dual_, reach_, beta_.data(), f_.data(), groups(), problem_.totals.data(), problem_.coupled, offsets_.data(), open_);
+    return found.gap / std::max(std::fabs(found.primal), std::numeric_limits<double>::min());
+  }
+
+  // The offsets against which samples violate: the best ones; the entropy's ends are relative already; a hard margin's are in the middle.
+  void set_levels() {
+    for (Index g = 0; g < groups().count; ++g) {
+      levels_[g] = Dual::is_entropy ? 0.0 : offsets_[g];
+      if (!problem_.hard || !problem_.coupled || Dual::is_entropy) continue;
+      double top = -big, bottom = big;
+      for (Index k = 0; k < reach_; ++k)
+        if (problem_.groups[k] == g) {
+          top = std::max(top, up_[k]);
+          bottom = std::min(bottom, down_[k]);
+        }
+      levels_[g] = 0.5 * (top + bottom);
+    }
+  }
+
+  double distance() const {
+    double square = 0.0;
+    for (Index k = 0; k < n_; ++k) square += (beta_[k] - known_[k]) * (beta_[k] - known_[k]);
+    return std::sqrt(square);
+  }
+
+  std::vector<Index> near_violating(double reach) {
+    std::vector<double> out(reach_);
+    outlying(reach_, up_.data(), down_.data(), groups(), levels_.data(), out.data());
+    std::vector<Index> near;
+    for (Index k = 0; k < reach_; ++k)
+      if (!(-out[k] > reach)) near.push_back(k);
+    return near;
+  }
+
+  // The worst violators join the active set; those that are farthest from violating leave where it is full.
+  void enter() {
+    const Index n = reach_, most = limit();
+    std::vector<Index> entering;
+    if (n <= std::min(whole, most)) {
+      for (Index k = 0; k < n; ++k)
+        if (!table_.inside[k]) entering.push_back(k);
+    } else {
+      entering = selection_.entrants(n, up_.data(), down_.data(), groups(), levels_.data(), problem_.coupled, enter_share, table_.inside,
+                                     std::max(Index(2), std::min(most_enter, most / 2)));
+    }
+    const Index fresh = count(entering.size()), m = table_.size();
+    if (m + fresh > most) {  // more leave than need to, since that moves the entries of all who stay
+      std::vector<double> up(m), down(m), scores(m);
+      std::vector<Index> own(m);
+      for (Index k = 0; k < m; ++k) {
+        up[k] = up_[table_.ids[k]];
+        down[k] = down_[table_.ids[k]];
+        own[k] = problem_.groups[table_.ids[k]];
+      }
+      outlying(m, up.data(), down.data(), {own.data(), groups().count}, levels_.data(), scores.data());
+      table_.keep(selection_.nearest(scores, std::max(most / 4, most - fresh - most / 4)));
+    }
+    table_.enter(entering, most);
+    if (fresh > 0) in_order_ = std::is_sorted(table_.ids.begin(), table_.ids.end());
+    work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
+  }
+
+  // How many samples the active set may hold: all free support vectors, as far as there is room, and those that enter.
+  Index limit() const {
+    const Index most = most_of(n_, options_.cache_bytes);
+    if (n_ <= least_active) return most;
+    Index free = 0, support = 0;
+    for (Index k = 0; k < n_; ++k) {
+      support += beta_[k] != 0.0;
+      free += dual_.lower[k] < beta_[k] && beta_[k] < dual_.upper[k] && beta_[k] != 0.0;
+    }
+    const Index wanted = rounded_up(5 * free / 4 + most_enter, 1024);
+    const Index usual = std::min(most_active, rounded_up(block_size + 3 * support / 2, 1024));
+    const Index full = rows_ ? most_active : full_active;  // rows have the room beyond
+    return std::min(most, std::max({table_.room(), usual, std::min(wanted, full), least_active}));
+  }
+
+  // f of these samples, up to β as it is.
+  void catch_up(std::vector<Index> late) {
+    if (late.empty()) return;
+    late_.catch_up(std::move(late), [this](Places moved, Vector change, Places to) { expand(moved, change, to); });
+  }
+
+  void expand(Places moved, Vector change, Places to) {
+    if (rows_)
+      rows_->expand(moved, change, to, reach_, f_.data());
+    else
+      panels_->expand(moved, change, to, f_.data());
+    if (problem_.shift != 0.0) {
+      const double added = problem_.shift * std::accumulate(change.begin(), change.end(), 0.0);
+      for (const Index k : to) f_[k] += added;
+    }
+    work_ += static_cast<double>(moved.size()) * static_cast<double>(to.size()) * problem_.entry_work;
+  }
+
+  // f from begin to end, of which nothing is known yet.
+  void expand_support(Index begin, Index end) {
+    std::vector<Index> support;
+    std::vector<double> values;
+    for (Index k = 0; k < n_; ++k)
+      if (beta_[k] != 0.0) {
+        support.push_back(k);
+        values.push_back(beta_[k]);
+      }
+    std::fill(f_.begin() + begin, f_.begin() + end, problem_.shift * std::accumulate(values.begin(), values.end(), 0.0));
+    if (rows_)
+      rows_->expand(support, values, begin, end, reach_, f_.data());
+    else
+      panels_->expand(support, values, begin, end, f_.data());
+    work_ += static_cast<double>(support.size()) * static_cast<double>(end - begin) * problem_.entry_work;
+  }
+  void expand_support() { expand_support(0, n_); }
+
+  // Twice as many samples take part.
+  void grow() {
+    const Index begin = reach_;
+    reach_ = std::min(2 * reach_, n_);
+    expand_support(begin, reach_);
+    late_.settle(begin, reach_);
+  }
+
+  // f from scratch, in float64: of all samples, or of those that are near to violating.
+  void refresh(std::optional<std::vector<Index>> near) {
+    if (complete()) {
+      std::fill(f_.begin(), f_.end(), 0.0);
+      std::vector<Index> all(n_);
+      std::iota(all.begin(), all.end(), Index(0));
+      spread<T>(table_.entries(), all, beta_.data(), f_.data());
+      return;
+    }
+    if (sizeof(T) == 4) {
+      exact_(beta_, near ? std::optional<Places>(*near) : std::nullopt, f_.data());
+      known_ = beta_;
+    } else {
+      near.reset();
+      expand_support();
+    }
+    if (everybody()) return;
+    if (near)
+      late_.settle(*near);
+    else
+      late_.forget();
+  }
+
+  const SmoProblem problem_;
+  const Dual dual_;
+  const SmoOptions options_;
+  Panels* const panels_;
+  const double error_;
+  const Exact exact_;
+  const Index n_;
+  ActiveSet<T> table_;
+  Laggards late_;
+  std::optional<KeptRows<T>> rows_;
+  BlockSolver<Dual, T> blocks_;
+  Selection selection_;
+  TakenTerms<Dual> terms_;
+  std::vector<double> beta_, f_, known_, up_, down_;  // known: the β for which f was computed in float64
+  std::vector<double> offsets_, levels_, part_beta_, part_f_, part_diagonal_;
+  std::vector<Index> part_groups_, open_;
+  Index reach_ = 0, refreshed_ = 0, stuck_ = 0, finishes_ = 0;
+  double pairs_ = 0.0, work_ = 0.0;
+  bool in_order_ = true;  // members of the active set are in order of their places
+  bool told_ = false;     // the last step ended `ready`
+  bool doubted_ = false;  // a proof did not agree since, and nothing has moved
+  bool faced_ = false;    // so few variables change bounds that Newton's method is worth its factorisation
+};
+
+template <class Dual>
+std::unique_ptr<Smo> make(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options) {
+  if (entries.panels != nullptr && entries.panels->is_single())
+    return std::make_unique<Engine<Dual, float>>(problem, dual, entries, std::move(exact), start, options);
+  return std::make_unique<Engine<Dual, double>>(problem, dual, entries, std::move(exact), start, options);
+}
+
+}  // namespace
+
+std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options) {
+  return std::visit([&](const auto& dual) { return make(problem, dual, entries, std::move(exact), start, options); }, problem.dual);
+}
+
+}  // namespace gapless::smo

@@ -1,0 +1,67 @@
+#include "smo/gap_estimate.hpp"
+
+namespace gapless::smo {
+namespace {
+
+constexpr int halvings = 60;
+constexpr double far = 50.0;  // from where on the entropy calls for nothing
+
+GAPLESS_INLINE void widen(const DualBox& dual, Index k, double f, double& low, double& high) {
+  low = std::min(low, dual.p[k] - f - dual.epsilon[k]);
+  high = std::max(high, dual.p[k] - f + dual.epsilon[k]);
+}
+GAPLESS_INLINE void widen(const DualEntropy&, Index, double f, double& low, double& high) {
+  low = std::min(low, -f - far);
+  high = std::max(high, far - f);
+}
+
+template <class Dual>
+double best_offset(const Dual& dual, Index n, const double* f, Groups groups, Index g, double total, std::vector<Index>& open) {
+  double low = infinity, high = -infinity, settled = -total;
+  open.clear();
+  for (Index k = 0; k < n; ++k)
+    if (groups.count == 1 || groups.of[k] == g) {
+      widen(dual, k, f[k], low, high);
+      open.push_back(k);
+    }
+  for (int pass = 0; pass < halvings; ++pass) {
+    const double b = 0.5 * (low + high);
+    if (!(low < b && b < high)) break;
+    double surplus = settled;
+    for (const Index k : open) surplus += dual.called(k, f[k] + b);
+    if (surplus == 0.0) return b;
+    (surplus > 0.0 ? low : high) = b;
+    std::size_t left = 0;
+    for (const Index k : open) {  // what calls for the same at both ends does so between them
+      const double called = dual.called(k, f[k] + low);
+      if (called == dual.called(k, f[k] + high))
+        settled += called;
+      else
+        open[left++] = k;
+    }
+    open.resize(left);
+  }
+  return 0.5 * (low + high);
+}
+
+}  // namespace
+
+template <class Dual>
+GapEstimate own_gap(const Dual& dual, Index n, const double* beta, const double* f, Groups groups, const double* totals, bool coupled,
+                    double* offsets, std::vector<Index>& room) {
+  double gap = 0.0, value = 0.0, square = 0.0;
+  for (Index g = 0; g < groups.count; ++g) offsets[g] = coupled ? best_offset(dual, n, f, groups, g, totals[g], room) : 0.0;
+  for (Index k = 0; k < n; ++k) {
+    const double level = f[k] + offsets[groups.count == 1 ? 0 : groups.of[k]], term = dual.term(k, beta[k]);
+    const double called = dual.called(k, level);
+    gap += (dual.term(k, called) - level * called) - (term - level * beta[k]);
+    value += term;
+    square += beta[k] * f[k];
+  }
+  return {gap, gap + value - 0.5 * square};
+}
+
+template GapEstimate own_gap(const DualBox&, Index, const double*, const double*, Groups, const double*, bool, double*, std::vector<Index>&);
+template GapEstimate own_gap(const DualEntropy&, Index, const double*, const double*, Groups, const double*, bool, double*, std::vector<Index>&);
+
+}  // namespace gapless::smo

@@ -1,0 +1,99 @@
+// Vectors as wide as the instruction set's, for *.isa.cpp files alone: everything is in the namespace of the level, and nameless, so that no code of
+// one level serves another. A compiler without vector types gets one lane.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/span.hpp"
+
+namespace gapless::smo::GAPLESS_LEVEL {
+namespace {
+
+#if defined(__GNUC__) || defined(__clang__)
+#if defined(__AVX512F__)
+#define GAPLESS_VECTOR __attribute__((vector_size(64)))
+#elif defined(__AVX2__)
+#define GAPLESS_VECTOR __attribute__((vector_size(32)))
+#else
+#define GAPLESS_VECTOR __attribute__((vector_size(16)))
+#endif
+#else
+#define GAPLESS_VECTOR
+#endif
+
+template <class T>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  typedef float V GAPLESS_VECTOR;
+  typedef std::int32_t Int;
+  typedef std::int32_t I GAPLESS_VECTOR;
+};
+template <>
+struct Lanes<double> {
+  typedef double V GAPLESS_VECTOR;
+  typedef std::int64_t Int;
+  typedef std::int64_t I GAPLESS_VECTOR;
+};
+
+template <class T>
+inline constexpr int width = sizeof(typename Lanes<T>::V) / sizeof(T);
+
+template <class T>
+GAPLESS_INLINE typename Lanes<T>::V load(const T* from) {
+  typename Lanes<T>::V v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+template <class T>
+GAPLESS_INLINE void store(T* to, typename Lanes<T>::V v) { std::memcpy(to, &v, sizeof v); }
+template <class T>
+GAPLESS_INLINE typename Lanes<T>::V all(T x) { return typename Lanes<T>::V{} + x; }
+
+// The largest value so far of each lane and its place; of equal values the first.
+template <class T>
+struct Largest {
+  using V = typename Lanes<T>::V;
+  using I = typename Lanes<T>::I;
+  using Int = typename Lanes<T>::Int;
+  V value;
+  I place;
+
+  GAPLESS_INLINE explicit Largest(T least) : value(all(least)), place(I{} - 1) {}
+  GAPLESS_INLINE void see(V v, I at) {
+    const auto larger = v > value;
+    value = larger ? v : value;
+    place = larger ? at : place;
+  }
+  GAPLESS_INLINE void see(const Largest& other) {
+    const auto larger = (other.value > value) | ((other.value == value) & (other.place < place));
+    value = larger ? other.value : value;
+    place = larger ? other.place : place;
+  }
+};
+
+template <class T>
+struct Found {
+  T value;
+  typename Lanes<T>::Int place;
+};
+
+template <class T>
+GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
+  T values[width<T>];
+  typename Lanes<T>::Int places[width<T>];
+  std::memcpy(values, &lanes.value, sizeof values);
+  std::memcpy(places, &lanes.place, sizeof places);
+  // Halves are compared with each other, so that the comparisons do not wait for one another.
+  for (int half = width<T> / 2; half > 0; half /= 2)
+    for (int h = 0; h < half; ++h) {
+      const bool other = values[h + half] > values[h] || (values[h + half] == values[h] && places[h + half] < places[h]);
+      values[h] = other ? values[h + half] : values[h];
+      places[h] = other ? places[h + half] : places[h];
+    }
+  return {values[0], places[0]};
+}
+
+}  // namespace
+}  // namespace gapless::smo::GAPLESS_LEVEL

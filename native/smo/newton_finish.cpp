@@ -1,0 +1,229 @@
+#include "smo/newton_finish.hpp"
+
+#include <algorithm>
+
+#include "core/blas.hpp"
+#include "core/cancel.hpp"
+#include "smo/block.hpp"
+#include "smo/violation.hpp"
+
+namespace gapless::smo {
+namespace {
+
+constexpr double turned_share = 0.25;  // share of the face that may have changed in a round of pairs before it
+constexpr double worth = 100'000.0;    // cubes of the face's size that take as long as a pair
+constexpr double ridge = 1e-4;         // of the mean diagonal: directions below it gain a digit less a step, and need not be followed past every bound
+constexpr double held_share = 0.25;    // share of the face that may be held at bounds; beyond it, the face is not known yet
+constexpr double join_share = 0.1;     // share of it that may be appended to a factor
+constexpr int most_steps = 12;
+constexpr int most_passes = 12;        // times that variables may be added to those held in a step
+constexpr double enter_share = 0.5;    // of the target: variables at a bound that violate by more join the face
+
+bool inside(const DualBox& dual, Index k, double beta) { return dual.lower[k] < beta && beta < dual.upper[k] && beta != 0.0; }
+
+// B = op(L)⁻¹ B for n × columns.
+void solve_lower(const std::vector<double>& L, int n, double* B, int columns) {
+  const double one = 1.0;
+  if (columns > 0) blas.dtrsm("L", "L", "N", "N", &n, &columns, &one, L.data(), &n, B, &n);
+}
+
+}  // namespace
+
+bool finish_pays(const DualBox& dual, Index n, const double* before, const double* after, double pairs, double room) {
+  double size = 0.0, turned = 0.0;
+  for (Index k = 0; k < n; ++k) {
+    const bool is = inside(dual, k, after[k]), was = inside(dual, k, before[k]);
+    size += is;
+    turned += is != was;
+  }
+  return size > 0.0 && turned <= turned_share * size && size * size * size <= worth * pairs && 8.0 * size * size <= room;
+}
+
+template <class T>
+bool Face<T>::become(const std::vector<char>& wanted) {
+  const Index m = count(wanted.size()), known = count(rows.size());
+  std::vector<char> is(m, 0);
+  for (const Index k : rows) is[k] = 1;
+  std::vector<Index> joining;
+  Index leaving = 0;
+  for (Index k = 0; k < m; ++k) {
+    if (wanted[k] && !is[k]) joining.push_back(k);
+    leaving += is[k] && !wanted[k];
+  }
+  const Index fresh = count(joining.size());
+  int info = 0;
+  if (static_cast<double>(fresh) > join_share * static_cast<double>(known) || 2.0 * static_cast<double>(leaving) > held_share * static_cast<double>(known)) {
+    rows.clear();
+    for (Index k = 0; k < m; ++k)
+      if (wanted[k]) rows.push_back(k);
+    const Index n = count(rows.size());
+    L.resize(n * n);
+    for (Index j = 0; j < n; ++j) {
+      const T* row = K_.row(rows[j]);
+      for (Index i = j; i < n; ++i) L[j * n + i] = row[rows[i]];
+      L[j * n + j] += bend_[rows[j]];
+    }
+    const int order = static_cast<int>(n);
+    blas.dpotrf("L", &order, L.data(), &order, &info);
+    return info == 0;
+  }
+  if (fresh == 0) return true;
+  const Index n = known + fresh;
+  std::vector<double> across(known * fresh), corner(fresh * fresh);
+  for (Index j = 0; j < fresh; ++j) {
+    const T* row = K_.row(joining[j]);
+    for (Index i = 0; i < known; ++i) across[j * known + i] = row[rows[i]];
+    for (Index i = 0; i < fresh; ++i) corner[j * fresh + i] = row[joining[i]];
+    corner[j * fresh + j] += bend_[joining[j]];
+  }
+  const int old = static_cast<int>(known), more = static_cast<int>(fresh);
+  const double minus = -1.0, one = 1.0;
+  solve_lower(L, old, across.data(), more);
+  blas.dsyrk("L", "T", &more, &old, &minus, across.data(), &old, &one, corner.data(), &more);
+  blas.dpotrf("L", &more, corner.data(), &more, &info);
+  if (info != 0) return false;
+  std::vector<double> larger(n * n, 0.0);
+  for (Index j = 0; j < known; ++j) {
+    std::copy(L.begin() + j * known + j, L.begin() + (j + 1) * known, larger.begin() + j * n + j);
+    for (Index i = 0; i < fresh; ++i) larger[j * n + known + i] = across[i * known + j];
+  }
+  for (Index j = 0; j < fresh; ++j)
+    std::copy(corner.begin() + j * fresh + j, corner.begin() + (j + 1) * fresh, larger.begin() + (known + j) * n + known + j);
+  L = std::move(larger);
+  rows.insert(rows.end(), joining.begin(), joining.end());
+  return true;
+}
+
+template <class T>
+std::vector<double> Face<T>::step(const std::vector<double>& g, bool coupled, const std::vector<double>& least, const std::vector<double>& most,
+                                  const std::vector<Index>& out) const {
+  const int n = static_cast<int>(g.size()), increment = 1;
+  const double one = 1.0, zero = 0.0, minus = -1.0;
+  std::vector<double> right(g);
+  right.resize(n * (1 + coupled), 1.0);
+  solve_lower(L, n, right.data(), 1 + coupled);
+  // Columns of L⁻¹ of those that are held, and, where Σδ = 0, L⁻¹1 as the last of them.
+  std::vector<Index> held;
+  std::vector<double> at, Y;
+  std::vector<char> is_held(n, 0);
+  const auto hold = [&](const std::vector<Index>& which, const std::vector<double>& values) {
+    const std::size_t begin = Y.size();
+    Y.resize(begin + which.size() * n, 0.0);
+    for (std::size_t k = 0; k < which.size(); ++k) Y[begin + k * n + which[k]] = 1.0;
+    solve_lower(L, n, Y.data() + begin, static_cast<int>(which.size()));
+    for (const Index k : which) is_held[k] = 1;
+    held.insert(held.end(), which.begin(), which.end());
+    at.insert(at.end(), values.begin(), values.end());
+  };
+  hold(out, std::vector<double>(out.size(), 0.0));
+  std::vector<double> change, B, S, multipliers;
+  std::vector<int> pivots;
+  for (int pass = 0; pass < most_passes; ++pass) {
+    listen();
+    change.assign(right.begin(), right.begin() + n);
+    const int columns = static_cast<int>(held.size()) + coupled;
+    if (columns > 0) {  // a multiplier for each that is held, and c: (BᵀB) μ = (at, 0) − Bᵀ total, and total += B μ
+      B = Y;
+      if (coupled) B.insert(B.end(), right.begin() + n, right.end());
+      S.assign(static_cast<std::size_t>(columns) * columns, 0.0);
+      multipliers = at;
+      if (coupled) multipliers.push_back(0.0);
+      blas.dgemm("T", "N", &columns, &columns, &n, &one, B.data(), &n, B.data(), &n, &zero, S.data(), &columns);
+      blas.dgemv("T", &n, &columns, &minus, B.data(), &n, change.data(), &increment, &one, multipliers.data(), &increment);
+      pivots.resize(columns);
+      int info = 0;
+      blas.dgesv(&columns, &increment, S.data(), &columns, pivots.data(), multipliers.data(), &columns, &info);
+      if (info != 0) return {};
+      blas.dgemv("N", &n, &columns, &one, B.data(), &n, multipliers.data(), &increment, &one, change.data(), &increment);
+    }
+    blas.dtrsv("L", "T", "N", &n, L.data(), &n, change.data(), &increment);
+    for (std::size_t k = 0; k < held.size(); ++k) change[held[k]] = at[k];
+    std::vector<Index> past;
+    std::vector<double> bounds;
+    for (Index k = 0; k < n; ++k)
+      if (!is_held[k] && (change[k] > most[k] || change[k] < least[k])) {
+        past.push_back(k);
+        bounds.push_back(change[k] > most[k] ? most[k] : least[k]);
+      }
+    if (past.empty()) return change;
+    if (static_cast<double>(held.size() + past.size()) > held_share * n) return {};
+    hold(past, bounds);
+  }
+  return {};
+}
+
+template <class T>
+Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, bool coupled, double target, double* beta, double* f) {
+  const Index m = K.rows;
+  Index moves = 0;
+  std::vector<Index> groups(m, 0);
+  std::vector<double> up(m), down(m), slope(m), bend(m), levels, after(m);
+  std::vector<char> wanted(m), above(m);
+  double mean = 0.0;
+  for (Index k = 0; k < m; ++k) mean += diagonal[k] / static_cast<double>(m);
+  for (Index k = 0; k < m; ++k) bend[k] = dual.d[k] + ridge * mean;
+  Face<T> face(K, bend);
+  for (int step = 0; step < most_steps; ++step) {
+    listen();
+    const double worst = survey(dual, m, diagonal, beta, f, {groups.data(), 1}, coupled, up.data(), down.data()).worst;
+    levels.clear();
+    for (Index k = 0; k < m; ++k)
+      if (inside(dual, k, beta[k])) levels.push_back(up[k]);
+    if (worst <= target || levels.empty()) break;
+    double level = 0.0;
+    if (coupled) {  // the median
+      const std::size_t half = levels.size() / 2;
+      std::nth_element(levels.begin(), levels.begin() + half, levels.end());
+      level = levels[half];
+      if (levels.size() % 2 == 0) level = 0.5 * (level + *std::max_element(levels.begin(), levels.begin() + half));
+    }
+    for (Index k = 0; k < m; ++k) {
+      // the piece of the dual that a variable is in, or would enter, is above or below zero; at its far end it can only turn back
+      const bool between = inside(dual, k, beta[k]);
+      above[k] = beta[k] == 0.0 ? up[k] - level > level - down[k] : beta[k] > 0.0;
+      const bool rises = static_cast<bool>(above[k]) != (beta[k] != 0.0 && !between);
+      slope[k] = rises ? up[k] : down[k];
+      wanted[k] = between || (rises ? slope[k] - level : level - slope[k]) > enter_share * target;
+    }
+    if (!face.become(wanted)) break;
+    const std::vector<Index>& rows = face.rows;
+    const Index n = count(rows.size());
+    std::vector<double> least(n), most(n), g(n);
+    std::vector<Index> out;
+    for (Index k = 0; k < n; ++k) {
+      const Index i = rows[k];
+      least[k] = (above[i] ? 0.0 : dual.lower[i]) - beta[i];
+      most[k] = (above[i] ? dual.upper[i] : 0.0) - beta[i];
+      g[k] = wanted[i] ? slope[i] : 0.0;
+      if (!wanted[i]) out.push_back(k);
+    }
+    const std::vector<double> change = face.step(g, coupled, least, most, out);
+    if (change.empty()) break;
+    std::copy(f, f + m, after.begin());
+    spread<T>({K.data, m, m, K.stride}, rows, change.data(), after.data());
+    double gain = 0.0, curve = 0.0;
+    for (Index k = 0; k < n; ++k) {
+      const Index i = rows[k];
+      gain += g[k] * change[k];
+      curve += change[k] * (after[i] - f[i]) + dual.d[i] * change[k] * change[k];
+    }
+    if (!(gain > 0.0)) break;
+    const double t = curve > 0.0 ? std::min(1.0, gain / curve) : 1.0;
+    for (Index k = 0; k < m; ++k) f[k] += t * (after[k] - f[k]);
+    for (Index k = 0; k < n; ++k) {
+      const Index i = rows[k];
+      if (!wanted[i]) continue;
+      const double low = above[i] ? 0.0 : dual.lower[i], high = above[i] ? dual.upper[i] : 0.0;
+      beta[i] = std::min(std::max(beta[i] + t * change[k], low), high);
+    }
+    moves += n;
+  }
+  return moves;
+}
+
+template class Face<float>;
+template class Face<double>;
+template Index solve_face(const DualBox&, const double*, Matrix<const float>, bool, double, double*, double*);
+template Index solve_face(const DualBox&, const double*, Matrix<const double>, bool, double, double*, double*);
+
+}  // namespace gapless::smo

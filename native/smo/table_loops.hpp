@@ -1,0 +1,32 @@
+// Sweeps over the kernel entries of an active set, which are in memory: a block of them side by side, and what a change of β does to f.
+#pragma once
+
+#include "core/isa.hpp"
+#include "core/span.hpp"
+
+namespace gapless::smo {
+
+template <class T>
+struct TableSweeps {
+  // block(i, j) = K(chosen[i], chosen[j]) for the rows from first to last and all columns from `first` on, and its mirror image below.
+  void (*gather)(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<T> block);
+  // f[k] += Σ over i of factor[i] rows[i][k] for begin ≤ k < end: by 32 rows in the precision of the entries, then in float64.
+  void (*spread)(const T* const* rows, const T* factor, Index n_rows, Index begin, Index end, double* f);
+};
+
+struct TableLoops {
+  TableSweeps<float> single;
+  TableSweeps<double> full;
+};
+
+GAPLESS_DECLARE_LEVELS(TableLoops, table_loops)
+
+template <class T>
+const TableSweeps<T>& table_sweeps() {
+  if constexpr (sizeof(T) == 4)
+    return table_loops().single;
+  else
+    return table_loops().full;
+}
+
+}  // namespace gapless::smo

@@ -1,0 +1,39 @@
+// The choice of variables by how far they violate the optimality conditions: of a block, and of those that enter or leave an active set.
+#pragma once
+
+#include <vector>
+
+#include "smo/violation.hpp"
+
+namespace gapless::smo {
+
+// Variables of a block: those of a group side by side, in order of place; starts tells where each group begins.
+struct WorkingSet {
+  std::vector<Index> chosen, starts;
+};
+
+class Selection {
+ public:
+  // At most `size` variables: up to half of them from `keep`, the rest the ends of the violation.
+  void block(Index n, const double* up, const double* down, const std::vector<char>& keep, Groups groups, bool coupled, Index size,
+             WorkingSet& out);
+
+  // The worst violators that are not inside, in order of place: of each group and each end those that violate by `share` of its worst. An end is
+  // measured from the group's offset, or from the middle between both ends where that is nearer to the other end, so that no end is empty.
+  std::vector<Index> entrants(Index n, const double* up, const double* down, Groups groups, const double* offsets, bool coupled, double share,
+                              const std::vector<char>& inside, Index most);
+
+  // The places of the `most` largest scores, in order.
+  std::vector<Index> nearest(const std::vector<double>& scores, Index most);
+
+ private:
+  // Appends the `most` largest scores from `floor` on that are not taken yet; of equal ones the first.
+  template <class Score>
+  void largest(Index n, Score score, double floor, Index most, std::vector<Index>& chosen);
+
+  std::vector<char> taken_;
+  std::vector<Index> open_;
+  std::vector<double> values_, sorted_;
+};
+
+}  // namespace gapless::smo
