@@ -2,6 +2,9 @@
 #include "bind/bind.hpp"
 
 NB_MODULE(_native, m) {
+#ifdef NDEBUG
+  nanobind::set_leak_warnings(false);  // what a module or a cache still holds when Python ends is no leak
+#endif
   m.doc() = "The compiled core of Gapless; arrays are checked by its callers.";
   gapless::bind::bind_blas(m);
   gapless::bind::bind_core(m);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -10,6 +11,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from gapless.errors import InvalidInputError
+
+_FEW = 4096  # entries of which a temporary is cheaper than to silence the warnings of a sum
 
 
 def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.ndarray | sp.csr_array:
@@ -100,7 +103,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     weight = _check_numbers(sample_weight, n, "sample_weight", "sample_weight must hold numbers")
-    if np.count_nonzero(weight < 0):
+    if weight.min() < 0:
         i = int(np.argmin(weight))
         raise InvalidInputError(f"sample_weight must not be negative; entry {i} is {weight[i]:g}.")
     if not np.count_nonzero(weight):
@@ -152,9 +155,12 @@ def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
 
 
 def _check_finite(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum(dtype=np.float64)  # needs no temporary, and may overflow where all entries are finite
-    if np.isfinite(total) or np.isfinite(values).all():
+    if values.size > _FEW:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = values.sum(dtype=np.float64)  # needs no temporary, and may overflow where all entries are finite
+        if math.isfinite(total):
+            return
+    if np.isfinite(values).all():
         return
     first = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
     if sparse is not None:

@@ -14,9 +14,9 @@ from gapless.losses.base import DualBox, Loss
 
 def _margin_box(y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
     """The box 0 ≤ yβ ≤ bound, closed where the cost is zero."""
-    reach = np.where(cost > 0.0, bound, 0.0)
-    positive = y > 0.0
-    return DualBox(y.copy(), np.zeros_like(y), d, np.where(positive, 0.0, 0.0 - reach), np.where(positive, reach, 0.0))
+    reach = bound if bound is cost else np.where(cost > 0.0, bound, 0.0)
+    signed = y * reach
+    return DualBox(y.copy(), np.zeros(len(y)), d, np.minimum(signed, 0.0), np.maximum(signed, 0.0))
 
 
 def _ridge(factor: float, cost: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from gapless.losses import DualTerms, Loss, as_loss
 
 Intercept = Literal["free", "regularized", "none"]
 Convention = Literal["C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum"]
+_INTERCEPTS = get_args(Intercept)
 
 
 _MANY = 2**22  # kernel entries from which on it pays to compute some in float32 first
@@ -112,8 +113,8 @@ class Problem:
         loss = as_loss(loss)
         if kernel is not None and not isinstance(kernel, Kernel):
             raise InvalidInputError(f"kernel must be a kernel of gapless.kernels or None for linear; got {kernel!r}.")
-        if intercept not in get_args(Intercept):
-            raise InvalidInputError(f"intercept must be one of {', '.join(get_args(Intercept))}; got {intercept!r}.")
+        if intercept not in _INTERCEPTS:
+            raise InvalidInputError(f"intercept must be one of {', '.join(_INTERCEPTS)}; got {intercept!r}.")
         if not (isinstance(intercept_scale, (int, float, np.number)) and 0 < intercept_scale < math.inf):
             raise InvalidInputError(f"intercept_scale must be a positive number; got {intercept_scale!r}.")
         X = check_matrix(X)
@@ -124,7 +125,7 @@ class Problem:
         else:
             y = check_targets(y, n)
         weight = check_weights(sample_weight, n)
-        if classes is not None and sample_weight is not None and abs((weight > 0) @ y) == np.count_nonzero(weight):
+        if classes is not None and sample_weight is not None and not _has_both(y, weight):
             raise InvalidInputError(
                 "sample_weight leaves one class: all samples with a positive weight belong to the same class."
             )
@@ -134,9 +135,7 @@ class Problem:
             raise InvalidInputError(
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
             )
-        cost = np.full(n, unit)
-        if sample_weight is not None:
-            cost = np.multiply(unit, weight, out=np.zeros(n), where=weight > 0)
+        cost = unit * weight if unit < math.inf else np.where(weight > 0, unit, 0.0)
         self._set(
             X=X,
             y=y,
@@ -238,15 +237,19 @@ class Problem:
             return np.zeros(rows)
         if self.kernel is None:
             return matvec(self.X if X is None else X, self.weights(beta))
+        if X is None and rows * rows <= _MANY:
+            f = np.zeros(rows)
+            self.panels.expand(support, beta[support], f, slice(None))
+            return f
         if len(support) * rows < _MANY:
-            vectors = Panels(self.kernel, self.X[support], np.float64)
+            vectors = Panels(self.kernel, self.X, np.float64, support)
             return vectors.apply(self.X if X is None else X, beta[support])
         first, which = self.distinct
         beta = np.bincount(which, weights=beta, minlength=len(first))
         support = np.flatnonzero(beta)
         if not len(support):  # equal samples cancel
             return np.zeros(rows)
-        vectors = Panels(self.kernel, self.X[first[support]], np.float64)
+        vectors = Panels(self.kernel, self.X, np.float64, first[support])
         if X is not None:
             return vectors.apply(X, beta[support])
         if 4 * len(support) < len(first):
@@ -277,6 +280,11 @@ class Problem:
         values, bounds = fast.apply_bounded(self.X, merged[support, None], first[others])
         f[others], error[others] = values[:, 0], bounds[:, 0]
         return f[which], error[which]
+
+    @cached_property
+    def panels(self) -> Panels:
+        """The kernel of all samples in float64: for short problems, whose solver and whose proof read it many times."""
+        return Panels(Linear() if self.kernel is None else self.kernel, self.X, np.float64)
 
     @cached_property
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
@@ -319,6 +327,12 @@ class Problem:
             f"Problem({n} x {d} {storage}, {self.loss.name}, {kernel}, "
             f"{self.convention}={self.regularization:g}, intercept={self.intercept!r})"
         )
+
+
+def _has_both(signs: np.ndarray, weight: np.ndarray) -> bool:
+    """Whether both classes have a positive weight."""
+    signed = signs * weight
+    return signed.min() < 0 < signed.max()
 
 
 def _one_of(given: dict[str, float | None]) -> tuple[Convention, float]:
