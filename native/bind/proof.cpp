@@ -51,17 +51,17 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
   return Pairs(nb::tuple(out));
 }
 
-std::tuple<double, double, double, double, Pairs> bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free,
+std::tuple<double, double, double, double, double, Pairs> bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free,
                                                          bool multiple, bool primal, InOut<double> beta, InOut<double> f,
-                                                         double square, double b) {
+                                                         double norm, double shift) {
   const DualTerms terms = dual_of(dual);
-  std::vector<proof::Interval> offsets(totals.shape(0), proof::Interval{b, b});
+  std::vector<proof::Interval> offsets(totals.shape(0));
   proof::Bounds found;
   {
     nb::gil_scoped_release release;
-    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), square, b, offsets);
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), norm, shift, offsets);
   }
-  return {found.scale, found.dual, found.violation, found.primal, pairs_of(offsets)};
+  return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets)};
 }
 
 Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
@@ -101,8 +101,8 @@ void bind_proof(nb::module_& m) {
   m.def("proof_best_multiple", best_multiple, nb::arg("box"), nb::arg("beta"), nb::arg("square"),
         "(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ.");
   m.def("proof_bounds", bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("free"), nb::arg("multiple"),
-        nb::arg("primal"), nb::arg("beta"), nb::arg("f"), nb::arg("square"), nb::arg("b"),
-        "(s, D(sβ), largest KKT violation, P, intervals of the best offsets) of the best multiple of a feasible β, written to beta and f.");
+        nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("norm"), nb::arg("shift"),
+        "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets) of the best multiple of a feasible β, written to beta and f.");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
   m.def("proof_loss_sum", loss_sum, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"),

@@ -2,12 +2,37 @@
 
 #include <vector>
 
+#include "core/sums.hpp"
 #include "proof/dual_side.hpp"
 
 namespace gapless::proof {
 
-Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, double square, double b,
+namespace {
+
+struct Square {
+  double value, b;
+};
+
+Square square_of(Vector beta, Vector f, double norm, double shift) {
+  Sum product, total;
+  double sizes = 0.0;  // NaN and infinities stay in it
+  for (Index i = 0; i < length(beta); ++i) {
+    product.add(beta[i] * f[i]);
+    total.add(beta[i]);
+    sizes += 0.0 * f[i];
+  }
+  const double b = shift == 0.0 ? 0.0 : shift * total.value();
+  const double value = (std::isnan(norm) ? product.value() : norm) + b * total.value() + sizes;
+  return {std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN(), b};
+}
+
+}  // namespace
+
+Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, double norm, double shift,
               std::span<Interval> offsets) {
+  const auto [square, b] = square_of(beta, f, norm, shift);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(square)) return {nan, 1.0, -infinity, nan, infinity};
   const DualBox* const box = std::get_if<DualBox>(&dual);
   Multiple best{1.0, 0.0};
   if (box != nullptr && options.multiple)
@@ -22,14 +47,15 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
       // Scaling may round past a bound.
       if (box != nullptr) beta[i] = std::min(std::max(beta[i], box->lower[i]), box->upper[i]);
     }
-  Bounds out{scale, best.value, std::numeric_limits<double>::quiet_NaN(), infinity};
+  Bounds out{square, scale, best.value, nan, infinity};
   const Index n_groups = length(totals);
   if (box != nullptr) out.violation = largest_violation(*box, beta, f, scale * b, groups, n_groups, options.free);
+  for (Interval& each : offsets) each = {scale * b, scale * b};
   if (!options.primal) return out;
   double price = 0.0;
   std::vector<double> middles(n_groups);
   for (Index g = 0; g < n_groups; ++g) {
-    offsets[g] = options.free ? best_offset(dual, groups, g, totals[g], f) : Interval{scale * b, scale * b};
+    if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f);
     middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
     price += totals[g] * middles[g];
   }

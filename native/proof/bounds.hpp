@@ -7,6 +7,7 @@
 namespace gapless::proof {
 
 struct Bounds {
+  double square;     // βᵀKβ of the given point, NaN where it or a decision value is not finite: nothing is proven then
   double scale;      // the best multiple s of the point, 1 where none is asked for
   double dual;       // D(sβ)
   double violation;  // the largest violation of the optimality conditions by sβ; NaN for the entropy, whose slopes are infinite at its ends
@@ -19,9 +20,9 @@ struct Options {
   bool primal;    // whether P is asked for: not under a hard margin, whose loss is infinite
 };
 
-// `square` is βᵀKβ, f = Kβ but for the constant b that a regularised intercept adds. Writes the best multiple into beta and f, and the interval of
-// best offsets of each group.
-Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, double square, double b,
+// f = Kβ but for the constant b = shift Σβ that a regularised intercept adds; `norm` is βᵀf, where it is known better than by that sum (‖w‖²), else
+// NaN. Writes the best multiple into beta and f, and the interval of best offsets of each group.
+Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, double norm, double shift,
               std::span<Interval> offsets);
 
 }  // namespace gapless::proof

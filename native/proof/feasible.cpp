@@ -21,11 +21,14 @@ double sum_of(const double* values, Places groups, Index g, int side) {
 Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool coupled, Vector beta, Out out) {
   const Index n = length(beta);
   Repair repair;
+  double sizes = 0.0;  // NaN and infinities stay in it
   for (Index i = 0; i < n; ++i) {
+    sizes += 0.0 * beta[i];
     out[i] = std::min(std::max(beta[i], lower[i]), upper[i]);
     if (out[i] != beta[i]) repair.outside = std::max(repair.outside, std::fabs(beta[i] - out[i]));
   }
-  if (!coupled) return repair;
+  if (std::isnan(sizes)) repair.outside = sizes;
+  if (!coupled || std::isnan(sizes)) return repair;
   for (Index g = 0; g < length(totals); ++g) {
     const double excess = sum_of(out.data(), groups, g, 0) - totals[g];
     if (excess == 0.0) continue;

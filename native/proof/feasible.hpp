@@ -10,7 +10,7 @@
 namespace gapless::proof {
 
 struct Repair {
-  double outside = 0.0;  // how far the given point was from the box,
+  double outside = 0.0;  // how far the given point was from the box, NaN where it has no number or an infinite one,
   double off = 0.0;      // and its clipped sums from their totals
 };
 

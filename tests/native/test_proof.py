@@ -151,24 +151,26 @@ def test_bounds_are_those_of_the_formulas(seed, free):
     beta = np.clip(rng.normal(size=60), box.lower, box.upper)
     beta, _, _ = _native.proof_feasible(box.lower, box.upper, one_group(60), np.zeros(1), free, beta)
     K = (lambda A: A @ A.T)(rng.normal(size=(60, 5)))
-    f, b = K @ beta, 0.0 if free else 0.75
-    square = float(beta @ f)
-    scale, dual, violation, primal, ((low, high),) = _native.proof_bounds(
-        box, one_group(60), np.zeros(1), free, True, True, (scaled := beta.copy()), (values := f.copy()), square, b
+    f, shift = K @ beta, 0.0 if free else 0.75
+    b = shift * float(beta.sum())
+    found, scale, dual, violation, primal, ((low, high),) = _native.proof_bounds(
+        box, one_group(60), np.zeros(1), free, True, True, (scaled := beta.copy()), (values := f.copy()), np.nan, shift
     )
+    square = float(sum(bk * fk for bk, fk in zip(exact(beta), exact(f), strict=True))) + b * float(beta.sum())
+    assert found == pytest.approx(square, rel=1e-15)
     np.testing.assert_array_equal(scaled, np.clip(scale * beta, box.lower, box.upper))
     np.testing.assert_array_equal(values, scale * f)
-    assert (scale, dual) == _native.proof_best_multiple(box, beta, square)
+    assert (scale, dual) == _native.proof_best_multiple(box, beta, found)
     slope = box.p - box.d * scaled - (values + scale * b)
     width = 1e-12 * (box.upper - box.lower)
     rises = (slope - np.where(scaled >= 0, box.epsilon, -box.epsilon))[scaled < box.upper - width]
     falls = (slope - np.where(scaled > 0, box.epsilon, -box.epsilon))[scaled > box.lower + width]
     worst = rises.max() - falls.min() if free else max(rises.max(), -falls.min())
-    assert violation == max(0.0, worst)
+    assert violation == pytest.approx(max(0.0, worst), rel=1e-13)
     if free:
         assert ((low, high),) == _native.proof_best_offsets(box, one_group(60), np.zeros(1), values)
     else:
-        assert low == high == scale * b
+        assert low == high == pytest.approx(scale * b, rel=1e-14)
     losses = sum(exact(_native.proof_losses(box, values + 0.5 * (low + high))))
     assert primal == pytest.approx(float(losses) + 0.5 * scale * scale * square, rel=1e-15)
     assert dual <= primal
@@ -179,10 +181,10 @@ def test_groups_have_bounds_and_prices_of_their_own():
     y, groups = np.repeat([1.0, -1.0], 30), np.repeat(np.array([0, 1]), 30)
     box, totals = Shortfall(np.zeros(60)).dual_box(y, np.ones(60)), np.array([9.0, -9.0])
     beta, f = 0.3 * y, rng.normal(size=60)
-    scale, dual, violation, primal, intervals = _native.proof_bounds(
+    square, scale, dual, violation, primal, intervals = _native.proof_bounds(
         box, groups, totals, True, False, True, beta, f, 2.0, 0.0
     )
-    assert scale == 1.0 and dual == -1.0
+    assert (square, scale, dual) == (2.0, 1.0, -1.0)
     slopes = [-f[groups == g] for g in (0, 1)]
     assert violation == max(slope.max() - slope.min() for slope in slopes)
     middles = np.array([0.5 * (low + high) for low, high in intervals])
@@ -266,8 +268,13 @@ def test_values_without_a_bound_give_no_offset_and_no_primal_value():
     box, f = Hinge().dual_box(np.array([1.0, -1.0]), np.ones(2)), np.array([np.inf, 0.0])
     ((low, high),) = _native.proof_best_offsets(box, one_group(2), np.zeros(1), f)
     assert np.isnan(low) and np.isnan(high)
-    *_, primal, _ = _native.proof_bounds(box, one_group(2), np.zeros(1), True, True, True, np.zeros(2), f, 0.0, 0.0)
-    assert primal == np.inf
+    square, _, dual, _, primal, _ = _native.proof_bounds(
+        box, one_group(2), np.zeros(1), True, True, True, np.zeros(2), f, 0.0, 0.0
+    )
+    assert np.isnan(square) and dual == -np.inf and primal == np.inf
+    for wild in (np.nan, np.inf):
+        beta = np.array([0.5, wild])
+        assert np.isnan(_native.proof_feasible(box.lower, box.upper, one_group(2), np.zeros(1), True, beta)[1])
 
 
 @every_seed
@@ -278,7 +285,7 @@ def test_the_entropy_has_the_bounds_of_its_formulas(seed):
     entropy = loss.dual_box(y, cost)
     assert isinstance(entropy, DualEntropy)
     beta = y * cost * rng.random(80)
-    scale, dual, violation, primal, ((low, high),) = _native.proof_bounds(
+    _, scale, dual, violation, primal, ((low, high),) = _native.proof_bounds(
         entropy, one_group(80), np.zeros(1), True, True, True, beta, f.copy(), 4.0, 0.0
     )
     assert scale == 1.0 and np.isnan(violation) and low == high

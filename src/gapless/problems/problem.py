@@ -259,22 +259,23 @@ class Problem:
         f[others] = vectors.apply(self.X[first[others]], beta[support])
         return f[which]
 
-    def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """(f, error): ``expand`` of the training samples, exact where βᵢ ≠ 0, elsewhere in float32 with a proven bound on its error.
 
-        The bound is zero throughout where there is little to save, or none is known.
+        The bound is None, and f exact throughout, where there is little to save or no bound is known.
         """
-        n, support = self.n_samples, np.flatnonzero(beta)
-        if self.kernel is None or len(support) * (n - len(support)) < _MANY:
-            return self.expand(beta), np.zeros(n)
+        n = self.n_samples
+        support = np.count_nonzero(beta) if n * n > _MANY else 0
+        if self.kernel is None or support * (n - support) < _MANY:
+            return self.expand(beta), None
         first, which = self.distinct
         merged = np.bincount(which, weights=beta, minlength=len(first))
         support, others = np.flatnonzero(merged), np.flatnonzero(merged == 0)
         if not len(support):
-            return self.expand(beta), np.zeros(n)
+            return self.expand(beta), None
         fast = Panels(self.kernel, self.X, rows=first[support])
         if not fast.has_bounds:
-            return self.expand(beta), np.zeros(n)
+            return self.expand(beta), None
         f, error = np.empty(len(first)), np.zeros(len(first))
         f[support] = Panels(self.kernel, self.X, np.float64, first[support]).own(merged[support])
         values, bounds = fast.apply_bounded(self.X, merged[support, None], first[others])

@@ -141,75 +141,80 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
 
 
 @singledispatch
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
 def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
 
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
-    beta = point.beta
-    if beta is None:
-        beta = _beta_of_weights(problem, point)
-    if not _is_finite(beta):
-        beta = np.zeros(problem.n_samples)
-    beta, box_violation, sum_violation = feasible(problem, beta)
-    w, f, error = _decision_values(problem, beta)
-    total = float(beta.sum()) if problem.shift else 0.0
-    b = problem.shift * total
-    square = float(w @ w if w is not None else beta @ f) + b * total
-    if not (math.isfinite(square) and _is_finite(f)):
+    given = _beta_of_weights(problem, point) if point.beta is None else point.beta
+    beta, box_violation, sum_violation = feasible(problem, given)
+    if math.isnan(box_violation):  # a point that is not finite proves what zero does
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
-    if error is not None and error.any():
-        _decide(problem, beta, f, error, square, b)
-    scale, value, violation, least, intervals = _native.proof_bounds(
+    w, norm, f = _decision_values(problem, beta)
+    square, scale, value, violation, least, intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", _has_multiples(problem),
-        not problem.is_hard, beta, f, square, b,
+        not problem.is_hard, beta, f, norm, problem.shift,
     )  # fmt: skip
+    if math.isnan(square) and given.any():
+        return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
     dual = DualPoint(value if _is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation)
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 
     if problem.is_hard:
-        own = _hard_primal(problem, f, scale * b, scale * scale * square, _times(scale, w), beta, own=True)
+        own = _hard_primal(problem, f, intervals[0][0], scale * scale * square, _times(scale, w), beta, own=True)
     else:
         expansion = None if problem.is_linear else beta
         own = PrimalPoint(least, _times(scale, w), expansion, middles(intervals), intervals, own=True)
-    candidates = [own]
+    others = _other_primals(problem, point, beta) if point.w is not None or point.expansion is not None else []
+    return min([own, *others], key=lambda candidate: candidate.value), dual
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+def _other_primals(problem: Problem, point: Point, beta: np.ndarray) -> list[PrimalPoint]:
+    """P at the weights, or at the expansion, that a point offers beside β."""
+    found = []
     if problem.is_linear and point.w is not None:
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
         norm = float(point.w @ point.w) + (b**2 / problem.shift if problem.intercept == "regularized" else 0.0)
-        candidates.append(_primal(problem, problem.expand_weights(point.w), b, norm, point.w, None, own=False))
+        found.append(_primal(problem, problem.expand_weights(point.w), b, norm, point.w, None, own=False))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
         e, g = point.expansion, problem.expand(point.expansion)
         b = problem.shift * float(e.sum())
         w = problem.weights(e) if problem.is_linear else None
-        candidates.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
-    return own if len(candidates) == 1 else min(candidates, key=lambda candidate: candidate.value), dual
+        found.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
+    return found
 
 
-def _decision_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray | None, np.ndarray, np.ndarray | None]:
-    """(w of a linear problem, Kβ, a bound on the error of Kβ where it is not exact)."""
-    w = problem.weights(beta) if problem.is_linear else None
-    if not beta.any():
-        return w, np.zeros(problem.n_samples), None
-    if w is not None:
-        return w, problem.expand_weights(w), None
-    return None, *problem.expand_bounded(beta)
+def _decision_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray | None, float, np.ndarray]:
+    """(w of a linear problem, ‖w‖² where it is known by w, Kβ): exact wherever that makes a difference to what is proven."""
+    if not problem.is_linear:
+        f, error = problem.expand_bounded(beta)
+        if error is not None:
+            _decide(problem, beta, f, error)
+        return None, math.nan, f
+    with np.errstate(over="ignore", invalid="ignore"):
+        w = problem.weights(beta)
+        f = problem.expand_weights(w) if beta.any() else np.zeros(problem.n_samples)
+        return w, float(w @ w), f
 
 
-def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray, square: float, b: float) -> None:
+@np.errstate(over="ignore", invalid="ignore")
+def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray) -> None:
     """Make f exact wherever its error leaves open whether the sample's loss is zero at the best multiple of β; writes f and error.
 
     A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
     """
-    box = problem.dual
-    scale = best_multiple(box, beta, square)[0] if isinstance(box, DualBox) and _has_multiples(problem) else 1.0
+    box, b = problem.dual, problem.shift * float(beta.sum())
+    square, scale = float(beta @ f) + b * float(beta.sum()), 1.0  # f is exact where β is not zero
+    if isinstance(box, DualBox) and _has_multiples(problem):
+        scale, _ = best_multiple(box, beta, square)
     while True:
         values = scale * f
         offsets = middles(best_offsets(problem, values)) if problem.intercept == "free" else np.array([scale * b])
         values += offsets[problem.groups]
-        below, above = (_native.proof_losses(problem.dual, values + side * scale * error) for side in (-1.0, 1.0))
+        below, above = (_native.proof_losses(box, values + side * scale * error) for side in (-1.0, 1.0))
         open_ = np.flatnonzero((error > 0) & ((below > 0) | (above > 0)))
         if not len(open_):
             return
@@ -249,8 +254,9 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
     """β = −c ℓ′(y, f): the dual point that a primal one suggests."""
     if point.w is None or not problem.is_linear or problem.is_hard:
         return np.zeros(problem.n_samples)
-    f = problem.expand_weights(point.w) + (0.0 if point.b is None else point.b)
-    return -problem.cost * problem.loss.derivative(problem.y, f)
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = problem.expand_weights(point.w) + (0.0 if point.b is None else point.b)
+        return -problem.cost * problem.loss.derivative(problem.y, f)
 
 
 def _is_valid(problem: Problem) -> bool:
