@@ -41,6 +41,7 @@ class Changed final : public Node<T> {
 
   Index left_grain() const override { return node_->left_grain(); }
   Index right_grain() const override { return node_->right_grain(); }
+  Index left_rows() const override { return node_->left_rows(); }
   std::unique_ptr<Side> left(const Samples& X, Chosen chosen) const override { return node_->left(X, chosen); }
   std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const override { return node_->right(X, chosen); }
 
@@ -87,6 +88,10 @@ class Pair final : public Node<T> {
 
   Index left_grain() const override { return std::lcm(first_->left_grain(), second_->left_grain()); }
   Index right_grain() const override { return std::lcm(first_->right_grain(), second_->right_grain()); }
+  Index left_rows() const override {
+    const Index rows = std::min(first_->left_rows(), second_->left_rows()), grain = left_grain();
+    return std::max<Index>(1, rows / grain) * grain;
+  }
   std::unique_ptr<Side> left(const Samples& X, Chosen chosen) const override {
     return std::make_unique<Both>(first_->left(X, chosen), second_->left(X, chosen));
   }

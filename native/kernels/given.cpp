@@ -29,8 +29,11 @@ class Lookup final : public Node<T> {
     auto side = named(X, chosen);
     std::visit(
         [&](const auto& x) {
-          const double one = 1.0;
-          for (Index& place : static_cast<Named&>(*side).places) place = static_cast<Index>(x.dot(place, &one));
+          for (Index& place : static_cast<Named&>(*side).places) {
+            double value = 0.0;
+            x.add(place, 1.0, &value);
+            place = static_cast<Index>(value);
+          }
         },
         X.rows);
     return side;

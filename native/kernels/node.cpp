@@ -44,19 +44,40 @@ void Node<T>::sum_two(const Side& left, Index i0, Index i1, const double* c, con
 }
 
 template <class T>
+void Node<T>::sum_both(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, const double* c, double* out,
+                       Room<T>& room) const {
+  const Index wide = (strip + right_grain() - 1) / right_grain() * right_grain();
+  for (Index at = j0; at < j1; at += wide) {
+    const Index width = std::min(wide, j1 - at);
+    T* entries = room.tile((i1 - i0) * width, 0);
+    tile(left, i0, i1, right, at, at + width, entries, width, room, 1);
+    for (Index i = i0; i < i1; ++i) {
+      const T* row = entries + (i - i0) * width;
+      double sums[4] = {};
+      for (Index j = 0; j < width; ++j) {
+        const double entry = static_cast<double>(row[j]);
+        out[at + j] += c[i] * entry;
+        sums[j & 3] += c[at + j] * entry;
+      }
+      out[i] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+  }
+}
+
+template <class T>
 std::unique_ptr<Node<T>> make_node(const Expression& kernel, const Samples& X) {
   using Kind = Expression::Kind;
   switch (kernel.kind) {
     case Kind::rbf:
       if (kernel.gamma * largest_norm(X, centre(X)) > large_exponent<T>) return make_given<T>(kernel);
-      return make_plain<T>(kernel, X);
+      return is_worth_sparse(X) ? make_plain<T>(kernel, X) : make_dense<T>(kernel, X);
     case Kind::laplacian:
       if (is_sparse(X) && X.features() > many_features) return make_given<T>(kernel);
-      return make_plain<T>(kernel, X);
+      return make_dense<T>(kernel, X);
     case Kind::linear:
     case Kind::polynomial:
     case Kind::sigmoid:
-      return make_plain<T>(kernel, X);
+      return is_worth_sparse(X) ? make_plain<T>(kernel, X) : make_dense<T>(kernel, X);
     case Kind::table:
     case Kind::block:
       return make_given<T>(kernel);

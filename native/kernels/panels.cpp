@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/pool.hpp"
+#include "kernels/dense.hpp"
 #include "kernels/node.hpp"
 
 namespace gapless {
@@ -16,6 +17,7 @@ constexpr Index few_entries = 1 << 17;  // below which a second thread is not wo
 constexpr Index pieces_least = 16;      // for threads to share evenly
 constexpr Index widest = 1024;          // right rows of a piece
 constexpr Index stretch = 256;          // left rows whose sums are in the tiles' precision, where there are several columns
+constexpr Index own_sums = 8;           // of a symmetric sum, each of its own strips of columns, so that threads neither meet nor change the result
 constexpr Index slab = 4096;            // rows of other samples that are prepared at a time: little memory
 constexpr Index mirror = 32;            // rows and columns that are transposed at a time: both stay in the innermost cache
 
@@ -101,7 +103,8 @@ class PanelsOf final : public Panels {
 
   void apply_bounded(const Samples& Z, Matrix<const double> c, Matrix<double> out, Matrix<double> bounds) override {
     const Index q = c.columns, n = size();
-    const Rounding own = node_->rounding(X_, run(0, n));
+    const Side& left = all_left();
+    const Rounding own = node_->rounding(left, n);
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
     double largest = 1.0;
     for (double norm : own.norms) largest = std::max(largest, norm);
@@ -113,12 +116,11 @@ class PanelsOf final : public Panels {
         columns[static_cast<std::size_t>((q + m) * n + i)] = size * own.norms[static_cast<std::size_t>(i)];
         vanished[static_cast<std::size_t>(m)] += 2.0 * static_cast<double>(std::numeric_limits<float>::min()) * size;
       }
-    const Side& left = all_left();
     std::vector<double> sums;
     for (Index at = 0; at < Z.size(); at += slab) {
       const Index rows = std::min(slab, Z.size() - at);
-      const Rounding others = node_->rounding(Z, run(at, rows));
       const auto right = node_->right(Z, run(at, rows));
+      const Rounding others = node_->rounding(*right, rows);
       sums.assign(static_cast<std::size_t>(2 * q * rows), 0.0);
       const Matrix<double> both{sums.data(), rows, 2 * q, 2 * q};
       if (q == 1)
@@ -141,10 +143,34 @@ class PanelsOf final : public Panels {
   }
 
   void own(Vector c, double* out) override {
-    std::fill(out, out + size(), 0.0);
-    if (size() == 0) return;
-    accumulate(all_left(), size(), c.data(), whole(), 0, 0, size(), out);
-    entries += 0.5 * static_cast<double>(size()) * static_cast<double>(size());
+    const Index n = size();
+    std::fill(out, out + n, 0.0);
+    if (n == 0) return;
+    const Side &left = all_left(), &right = whole();
+    const Index grain = node_->right_grain(), tall = node_->left_rows();
+    const Index strip = up_to(std::clamp<Index>(n / 32, 1, 512), grain), strips = (n + strip - 1) / strip;
+    const Index sums = n * n < few_entries ? 1 : own_sums;
+    std::vector<double> parts(static_cast<std::size_t>(sums * n), 0.0);
+    share_some(sums, [&](Index piece, int) {
+      Room<T> room;
+      double* own = parts.data() + piece * n;
+      std::vector<double> inside;
+      for (Index s = 0; s < strips; ++s) {
+        // Up and down, so that every sum has as many short strips as long ones.
+        const Index turn = s % (2 * sums);
+        if ((turn < sums ? turn : 2 * sums - 1 - turn) != piece) continue;
+        const Index j0 = s * strip, j1 = std::min(n, j0 + strip);
+        for (Index i = 0; i < j0; i += tall) node_->sum_both(left, i, std::min(j0, i + tall), right, j0, j1, c.data(), own, room);
+        const Index first = j0 / node_->left_grain() * node_->left_grain();
+        inside.assign(c.begin() + first, c.begin() + j1);
+        std::fill(inside.begin(), inside.begin() + (j0 - first), 0.0);
+        for (Index i = first; i < j1; i += tall)
+          node_->sum(left, i, std::min(j1, i + tall), inside.data() - first, right, j0, j1, own + j0, room, 0);
+      }
+    });
+    for (Index piece = 0; piece < sums; ++piece)
+      for (Index j = 0; j < n; ++j) out[j] += parts[static_cast<std::size_t>(piece * n + j)];
+    entries += 0.5 * static_cast<double>(n) * static_cast<double>(n);
   }
 
  private:
@@ -172,7 +198,7 @@ class PanelsOf final : public Panels {
   void accumulate(const Side& left, Index rows, const double* c, const Side& right, Index from, Index begin, Index end,
                   double* out) {
     const Pieces pieces(end - from, rows, node_->right_grain());
-    const Index tall = up_to(stretch, node_->left_grain());
+    const Index tall = node_->left_rows();
     share_some(pieces.count, [&](Index piece, int) {
       Room<T> room;
       const Index j0 = from + pieces.begin(piece), j1 = from + pieces.end(piece);
@@ -186,7 +212,7 @@ class PanelsOf final : public Panels {
   // out(j, 0) += Σ c[i] k and out(j, 1) += Σ c[rows + i] k, in float64.
   void accumulate_two(const Side& left, Index rows, const double* c, const Side& right, Index n, Matrix<double> out) {
     const Pieces pieces(n, rows, node_->right_grain());
-    const Index tall = up_to(stretch, node_->left_grain());
+    const Index tall = node_->left_rows();
     share_some(pieces.count, [&](Index piece, int) {
       Room<T> room;
       const Index j0 = pieces.begin(piece), j1 = pieces.end(piece);
@@ -200,32 +226,54 @@ class PanelsOf final : public Panels {
     });
   }
 
-  // out(j, m) += Σ over i of columns[m, i] k, with sums of `stretch` entries in the tiles' precision.
+  // out(j, m) += Σ over i of columns[m, i] k, with sums of `stretch` entries in the tiles' precision: a product of tiles with packed columns.
   void multiply(const Side& left, const std::vector<double>& columns, Index q, const Side& right, Index n, Matrix<double> out) {
-    const Index rows = size(), tall = up_to(stretch, node_->left_grain());
-    const std::vector<T> weights(columns.begin(), columns.end());
-    const Pieces pieces(n, rows, node_->right_grain());
-    const Index wide = up_to(mirror, node_->right_grain());
+    const DenseLoops<T>& loops = dense_table().of<T>();
+    const Index rows = size(), tall = std::max<Index>(1, stretch / node_->left_grain()) * node_->left_grain();
+    const Index panels = (q + loops.tile_rows - 1) / loops.tile_rows, across = loops.tile_columns;
+    const std::vector<T> weights = packed(columns, rows, q, tall, loops.tile_rows);
+    const Index wide = std::lcm(across, node_->right_grain());
+    const Pieces pieces(n, rows, wide);
     share_some(pieces.count, [&](Index piece, int) {
       Room<T> room;
-      std::vector<T> sums(static_cast<std::size_t>(wide));
       for (Index j0 = pieces.begin(piece); j0 < pieces.end(piece); j0 += wide) {
         const Index j1 = std::min(pieces.end(piece), j0 + wide);
+        double* sums = room.sums(panels * loops.tile_rows * wide, 0);
         for (Index i0 = 0; i0 < rows; i0 += tall) {
           const Index i1 = std::min(rows, i0 + tall);
           T* tile = room.tile(tall * wide, 0);
-          node_->tile(left, i0, i1, right, j0, j1, tile, wide, room, 1);
-          for (Index m = 0; m < q; ++m) {
-            std::fill(sums.begin(), sums.end(), T(0));
-            for (Index i = i0; i < i1; ++i) {
-              const T weight = weights[static_cast<std::size_t>(m * rows + i)];
-              for (Index j = 0; j < j1 - j0; ++j) sums[static_cast<std::size_t>(j)] += weight * tile[(i - i0) * wide + j];
+          node_->tile(left, i0, i1, right, j0, j1, tile, wide, room, 2);
+          for (Index part = 0; part < wide / across; ++part) {
+            T* entries = tile;
+            if (wide != across) {
+              entries = room.tile(tall * across, 1);
+              for (Index i = 0; i < i1 - i0; ++i)
+                std::copy_n(tile + i * wide + part * across, across, entries + i * across);
             }
-            for (Index j = j0; j < j1; ++j) out(j, m) += static_cast<double>(sums[static_cast<std::size_t>(j - j0)]);
+            loops.multiply(weights.data() + i0 * panels * loops.tile_rows, panels, entries, i1 - i0,
+                           sums + part * panels * loops.tile_rows * across);
           }
+        }
+        for (Index j = j0; j < j1; ++j) {
+          const double* from = sums + (j - j0) / across * panels * loops.tile_rows * across + (j - j0) % across;
+          for (Index m = 0; m < q; ++m) out(j, m) += from[m * across];
         }
       }
     });
+  }
+
+  // Columns of coefficients as the left rows of a product whose features are samples, in blocks of `tall` samples.
+  static std::vector<T> packed(const std::vector<double>& columns, Index rows, Index q, Index tall, Index width) {
+    const Index panels = (q + width - 1) / width;
+    std::vector<T> out(static_cast<std::size_t>(panels * width * rows), T(0));
+    for (Index i0 = 0; i0 < rows; i0 += tall) {
+      const Index n = std::min(rows, i0 + tall) - i0;
+      for (Index m = 0; m < q; ++m) {
+        T* to = out.data() + i0 * panels * width + m / width * width * n + m % width;
+        for (Index i = 0; i < n; ++i) to[i * width] = static_cast<T>(columns[static_cast<std::size_t>(m * rows + i0 + i)]);
+      }
+    }
+    return out;
   }
 
   template <class S>

@@ -99,14 +99,13 @@ class Plain final : public Node<T> {
   }
   bool has_rounding() const override { return kernel_.kind == Kind::rbf; }
 
-  Rounding rounding(const Samples& X, Chosen chosen) const override {
-    const auto prepared = left(X, chosen);
-    const auto& side = static_cast<const Scaled<T>&>(*prepared);
+  Rounding rounding(const Side& any, Index n) const override {
+    const auto& side = static_cast<const Scaled<T>&>(any);
     Rounding found;
     Index most = 0;
     bool exact = sparse_;
     double largest = 0.0;
-    for (Index i = 0; i < chosen.n; ++i) {
+    for (Index i = 0; i < n; ++i) {
       const double norm = -static_cast<double>(side.norms[static_cast<std::size_t>(i)]);
       found.norms.push_back(1.0 + norm);  // = √(2·½‖a‖² + 1 + ¼‖a‖⁴), with its two more columns
       most = std::max(most, side.indptr[static_cast<std::size_t>(i) + 1] - side.indptr[static_cast<std::size_t>(i)]);

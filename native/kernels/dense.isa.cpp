@@ -1,0 +1,281 @@
+#include "kernels/dense.hpp"
+
+#include "kernels/exp.hpp"
+#include "kernels/lanes.hpp"
+#include "kernels/profile.hpp"
+
+namespace gapless::GAPLESS_LEVEL {
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr int vectors = 2;
+template <class T>
+constexpr int columns = vectors * lanes<T>;
+
+// One tile's sums, in registers.
+template <class T>
+struct Sums {
+  Lanes<T> at[tile_rows][vectors];
+};
+
+// GCC unrolls these loops over registers only when it is told to.
+template <class T, bool absolute>
+GAPLESS_INLINE void add_features(const T* left, const T* right, Index n, Sums<T>& sums) {
+  for (Index k = 0; k < n; ++k) {
+    Lanes<T> b[vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) b[v] = load<T>(right + v * lanes<T>);
+#pragma GCC unroll 16
+    for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) {
+        if constexpr (absolute)
+          sums.at[r][v] -= magnitude<T>(left[r] - b[v]);
+        else
+          sums.at[r][v] += left[r] * b[v];
+      }
+    left += tile_rows;
+    right += columns<T>;
+  }
+}
+
+// What the profile is applied to: a product, or a product less norms, or minus a sum of absolute differences.
+template <class T, Kind kind>
+GAPLESS_INLINE void begin(const T* left_norms, const Lanes<T>* right_norms, Sums<T>& sums) {
+#pragma GCC unroll 16
+  for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      if constexpr (kind == Kind::rbf)
+        sums.at[r][v] = right_norms[v] + left_norms[r];
+      else
+        sums.at[r][v] = Lanes<T>{};
+    }
+}
+
+template <class T, Kind kind>
+GAPLESS_INLINE void products(const T* left, const T* left_norms, const T* right, const Lanes<T>* right_norms, Index d,
+                             Sums<T>& sums) {
+  constexpr bool absolute = kind == Kind::laplacian;
+  begin<T, kind>(left_norms, right_norms, sums);
+  if (sizeof(T) == 8 || d <= undivided_features) {
+    add_features<T, absolute>(left, right, d, sums);
+    return;
+  }
+  Sums<T> total = sums;
+  for (Index from = 0; from < d; from += feature_stretch) {
+    const Index n = d - from < feature_stretch ? d - from : feature_stretch;
+#pragma GCC unroll 16
+    for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) sums.at[r][v] = Lanes<T>{};
+    add_features<T, absolute>(left + from * tile_rows, right + from * columns<T>, n, sums);
+#pragma GCC unroll 16
+    for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) total.at[r][v] += sums.at[r][v];
+  }
+  sums = total;
+}
+
+// use(row, vector, entry) for each entry of a tile; rows and vectors are constants after unrolling.
+template <class T, Kind kind, class Use>
+GAPLESS_INLINE void entries(const Formula<T>& formula, Sums<T>& sums, const Use& use) {
+#pragma GCC unroll 16
+  for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) use(r, v, profile<T, kind>(formula, sums.at[r][v]));
+}
+
+template <class T, Kind kind>
+GAPLESS_INLINE void norms_of(const T* from, Lanes<T>* to) {
+  if constexpr (kind == Kind::rbf)
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) to[v] = load<T>(from + v * lanes<T>);
+}
+
+GAPLESS_INLINE void add_lanes(double* to, const double* from, int n) {
+  for (int k = 0; k < n; ++k) to[k] += from[k];
+}
+
+template <class T, Kind kind>
+void sum(const Formula<T>& formula, Packed<T> left, const T* c, Index left_panels, Packed<T> right, Index right_panels,
+         double* out) {
+  const Index d = formula.d;
+  for (Index p = 0; p < right_panels; ++p) {
+    Lanes<T> right_norms[vectors];
+    Lanes<double, T> totals[vectors] = {};
+    norms_of<T, kind>(right.norms + p * columns<T>, right_norms);
+    for (Index q = 0; q < left_panels; ++q) {
+      Sums<T> sums;
+      products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
+                        right_norms, d, sums);
+      const T* weights = c + q * tile_rows;
+      Lanes<T> parts[vectors] = {};
+      entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) { parts[v] += weights[r] * entry; });
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) totals[v] += doubled<T>(parts[v]);
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v)
+      add_lanes(out + p * columns<T> + v * lanes<T>, reinterpret_cast<const double*>(&totals[v]), lanes<T>);
+  }
+}
+
+template <class T>
+void sum_two(const Formula<T>& formula, Packed<T> left, const double* c, const double* e, Index left_panels, Packed<T> right,
+             Index right_panels, double* out_c, double* out_e) {
+  constexpr Kind kind = Kind::rbf;
+  const Index d = formula.d;
+  for (Index p = 0; p < right_panels; ++p) {
+    Lanes<T> right_norms[vectors];
+    Lanes<double, T> first[vectors] = {}, second[vectors] = {};
+    norms_of<T, kind>(right.norms + p * columns<T>, right_norms);
+    for (Index q = 0; q < left_panels; ++q) {
+      Sums<T> sums;
+      products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
+                        right_norms, d, sums);
+      const double *one = c + q * tile_rows, *two = e + q * tile_rows;
+      entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) {
+        const Lanes<double, T> exact = doubled<T>(entry);
+        first[v] += one[r] * exact;
+        second[v] += two[r] * exact;
+      });
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      add_lanes(out_c + p * columns<T> + v * lanes<T>, reinterpret_cast<const double*>(&first[v]), lanes<T>);
+      add_lanes(out_e + p * columns<T> + v * lanes<T>, reinterpret_cast<const double*>(&second[v]), lanes<T>);
+    }
+  }
+}
+
+template <class T, Kind kind>
+void sum_both(const Formula<T>& formula, Packed<T> left, const T* c, Index left_panels, Packed<T> right, const T* e,
+              Index right_panels, double* out, double* out_left) {
+  const Index d = formula.d;
+  for (Index p = 0; p < right_panels; ++p) {
+    Lanes<T> right_norms[vectors], others[vectors];
+    Lanes<double, T> totals[vectors] = {};
+    norms_of<T, kind>(right.norms + p * columns<T>, right_norms);
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) others[v] = load<T>(e + p * columns<T> + v * lanes<T>);
+    for (Index q = 0; q < left_panels; ++q) {
+      Sums<T> sums;
+      products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
+                        right_norms, d, sums);
+      const T* weights = c + q * tile_rows;
+      double* rows = out_left + q * tile_rows * lanes<T>;
+      Lanes<T> parts[vectors] = {};
+#pragma GCC unroll 16
+      for (int r = 0; r < tile_rows; ++r) {
+        Lanes<T> across = {};
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v) {
+          const Lanes<T> entry = profile<T, kind>(formula, sums.at[r][v]);
+          parts[v] += weights[r] * entry;
+          across += others[v] * entry;
+        }
+        Lanes<double, T> row;
+        std::memcpy(&row, rows + r * lanes<T>, sizeof(row));
+        row += doubled<T>(across);
+        std::memcpy(rows + r * lanes<T>, &row, sizeof(row));
+      }
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) totals[v] += doubled<T>(parts[v]);
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v)
+      add_lanes(out + p * columns<T> + v * lanes<T>, reinterpret_cast<const double*>(&totals[v]), lanes<T>);
+  }
+}
+
+template <class T, Kind kind>
+void tile(const Formula<T>& formula, Packed<T> left, Index rows, Packed<T> right, Index width, T* out, Index stride) {
+  const Index d = formula.d;
+  for (Index j = 0; j < width; j += columns<T>) {
+    Lanes<T> right_norms[vectors];
+    norms_of<T, kind>(right.norms + j, right_norms);
+    for (Index i = 0; i < rows; i += tile_rows) {
+      Sums<T> sums;
+      products<T, kind>(left.values + i * d, left.norms + i, right.values + j * d, right_norms, d, sums);
+      T* to = out + i * stride + j;
+      if (rows - i >= tile_rows && width - j >= columns<T>) {
+        entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) { store<T>(to + r * stride + v * lanes<T>, entry); });
+        continue;
+      }
+      T edge[tile_rows * columns<T>];
+      entries<T, kind>(formula, sums,
+                       [&](int r, int v, Lanes<T> entry) { store<T>(edge + r * columns<T> + v * lanes<T>, entry); });
+      const Index tall = rows - i < tile_rows ? rows - i : tile_rows, wide = width - j < columns<T> ? width - j : columns<T>;
+      for (Index r = 0; r < tall; ++r)
+        for (Index h = 0; h < wide; ++h) to[r * stride + h] = edge[r * columns<T> + h];
+    }
+  }
+}
+
+template <class T>
+void multiply(const T* weights, Index panels, const T* entries, Index n, double* out) {
+  for (Index q = 0; q < panels; ++q) {
+    Sums<T> sums;
+    begin<T, Kind::linear>(nullptr, nullptr, sums);
+    add_features<T, false>(weights + q * tile_rows * n, entries, n, sums);
+    double* to = out + q * tile_rows * columns<T>;
+#pragma GCC unroll 16
+    for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) {
+        Lanes<double, T> total;
+        double* at = to + r * columns<T> + v * lanes<T>;
+        std::memcpy(&total, at, sizeof(total));
+        total += doubled<T>(sums.at[r][v]);
+        std::memcpy(at, &total, sizeof(total));
+      }
+  }
+}
+
+// The loop of a formula's kind.
+template <class T>
+void any_sum(const Formula<T>& f, Packed<T> left, const T* c, Index left_panels, Packed<T> right, Index right_panels, double* out) {
+  switch (f.kind) {
+    case Kind::rbf: return sum<T, Kind::rbf>(f, left, c, left_panels, right, right_panels, out);
+    case Kind::laplacian: return sum<T, Kind::laplacian>(f, left, c, left_panels, right, right_panels, out);
+    case Kind::polynomial: return sum<T, Kind::polynomial>(f, left, c, left_panels, right, right_panels, out);
+    case Kind::sigmoid: return sum<T, Kind::sigmoid>(f, left, c, left_panels, right, right_panels, out);
+    default: return sum<T, Kind::linear>(f, left, c, left_panels, right, right_panels, out);
+  }
+}
+
+template <class T>
+void any_both(const Formula<T>& f, Packed<T> left, const T* c, Index left_panels, Packed<T> right, const T* e,
+              Index right_panels, double* out, double* out_left) {
+  switch (f.kind) {
+    case Kind::rbf: return sum_both<T, Kind::rbf>(f, left, c, left_panels, right, e, right_panels, out, out_left);
+    case Kind::laplacian: return sum_both<T, Kind::laplacian>(f, left, c, left_panels, right, e, right_panels, out, out_left);
+    case Kind::polynomial: return sum_both<T, Kind::polynomial>(f, left, c, left_panels, right, e, right_panels, out, out_left);
+    case Kind::sigmoid: return sum_both<T, Kind::sigmoid>(f, left, c, left_panels, right, e, right_panels, out, out_left);
+    default: return sum_both<T, Kind::linear>(f, left, c, left_panels, right, e, right_panels, out, out_left);
+  }
+}
+
+template <class T>
+void any_tile(const Formula<T>& f, Packed<T> left, Index rows, Packed<T> right, Index width, T* out, Index stride) {
+  switch (f.kind) {
+    case Kind::rbf: return tile<T, Kind::rbf>(f, left, rows, right, width, out, stride);
+    case Kind::laplacian: return tile<T, Kind::laplacian>(f, left, rows, right, width, out, stride);
+    case Kind::polynomial: return tile<T, Kind::polynomial>(f, left, rows, right, width, out, stride);
+    case Kind::sigmoid: return tile<T, Kind::sigmoid>(f, left, rows, right, width, out, stride);
+    default: return tile<T, Kind::linear>(f, left, rows, right, width, out, stride);
+  }
+}
+
+template <class T>
+constexpr DenseLoops<T> loops = {tile_rows,   columns<T>,  any_sum<T>,  sum_two<T>,
+                                 any_both<T>, any_tile<T>, multiply<T>, lanes<T>};
+
+}  // namespace
+
+extern const DenseTable dense_table = {loops<float>, loops<double>};
+
+}  // namespace gapless::GAPLESS_LEVEL

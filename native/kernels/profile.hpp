@@ -1,0 +1,32 @@
+// From what a product left in a register to the kernel's entries, for files *.isa.cpp.
+#pragma once
+
+#include "kernels/dense.hpp"
+#include "kernels/exp.hpp"
+
+namespace gapless::GAPLESS_LEVEL {
+
+// RBF and Laplacian: the exponent, in units of log 2, is at most zero but for rounding, and the bound makes that error smaller.
+template <class T, Expression::Kind kind>
+GAPLESS_INLINE Lanes<T> profile(const Formula<T>& formula, Lanes<T> product) {
+  using Kind = Expression::Kind;
+  if constexpr (kind == Kind::rbf || kind == Kind::laplacian) {
+    return power_of_two<T>(at_most<T>(product, T(0)));
+  } else if constexpr (kind == Kind::sigmoid) {
+    return hyperbolic_tangent<T>(formula.gamma * product + formula.coef0);
+  } else if constexpr (kind == Kind::polynomial) {
+    const Lanes<T> x = formula.gamma * product + formula.coef0;
+    Lanes<T> result = x;
+    int bit = 1;  // repeated squaring, from the highest bit of the degree on
+    while (bit <= formula.degree / 2) bit *= 2;
+    for (bit /= 2; bit > 0; bit /= 2) {
+      result *= result;
+      if (formula.degree & bit) result *= x;
+    }
+    return result;
+  } else {
+    return product;
+  }
+}
+
+}  // namespace gapless::GAPLESS_LEVEL
