@@ -54,45 +54,53 @@ GAPLESS_INLINE void begin(const T* left_norms, const Lanes<T>* right_norms, Sums
     }
 }
 
+// The same for long rows, in stretches that are summed by themselves. Not inlined: its second set of sums would cost the others their registers.
 template <class T, Kind kind>
-GAPLESS_INLINE void products(const T* left, const T* left_norms, const T* right, const Lanes<T>* right_norms, Index d,
-                             Sums<T>& sums) {
-  constexpr bool absolute = kind == Kind::laplacian;
-  begin<T, kind>(left_norms, right_norms, sums);
-  if (sizeof(T) == 8 || d <= undivided_features) {
-    add_features<T, absolute>(left, right, d, sums);
-    return;
-  }
-  Sums<T> total = sums;
+[[gnu::noinline]] void long_products(const T* left, const T* left_norms, const T* right, const T* right_norms, Index d,
+                                     Sums<T>& total) {
+  Lanes<T> norms[vectors];
+#pragma GCC unroll 2
+  for (int v = 0; v < vectors; ++v) norms[v] = load<T>(right_norms + v * lanes<T>);
+  begin<T, kind>(left_norms, norms, total);
   for (Index from = 0; from < d; from += feature_stretch) {
     const Index n = d - from < feature_stretch ? d - from : feature_stretch;
-#pragma GCC unroll 16
-    for (int r = 0; r < tile_rows; ++r)
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) sums.at[r][v] = Lanes<T>{};
-    add_features<T, absolute>(left + from * tile_rows, right + from * columns<T>, n, sums);
+    Sums<T> sums;
+    begin<T, Kind::linear>(nullptr, nullptr, sums);
+    add_features<T, kind == Kind::laplacian>(left + from * tile_rows, right + from * columns<T>, n, sums);
 #pragma GCC unroll 16
     for (int r = 0; r < tile_rows; ++r)
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; ++v) total.at[r][v] += sums.at[r][v];
   }
-  sums = total;
+}
+
+template <class T, Kind kind>
+GAPLESS_INLINE void products(const T* left, const T* left_norms, const T* right, const T* right_norms, Index d, Sums<T>& sums) {
+  if (sizeof(T) == 8 || d <= undivided_features) {
+    Lanes<T> norms[vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) norms[v] = load<T>(right_norms + v * lanes<T>);
+    begin<T, kind>(left_norms, norms, sums);
+    add_features<T, kind == Kind::laplacian>(left, right, d, sums);
+    return;
+  }
+  constexpr Kind like = kind == Kind::rbf || kind == Kind::laplacian ? kind : Kind::linear;
+  Sums<T> found;
+  long_products<T, like>(left, left_norms, right, right_norms, d, found);
+#pragma GCC unroll 16
+  for (int r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) sums.at[r][v] = found.at[r][v];
 }
 
 // use(row, vector, entry) for each entry of a tile; rows and vectors are constants after unrolling.
 template <class T, Kind kind, class Use>
 GAPLESS_INLINE void entries(const Formula<T>& formula, Sums<T>& sums, const Use& use) {
+  const PowerOfTwo<T>* power = power_constants<T>();
 #pragma GCC unroll 16
   for (int r = 0; r < tile_rows; ++r)
 #pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) use(r, v, profile<T, kind>(formula, sums.at[r][v]));
-}
-
-template <class T, Kind kind>
-GAPLESS_INLINE void norms_of(const T* from, Lanes<T>* to) {
-  if constexpr (kind == Kind::rbf)
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) to[v] = load<T>(from + v * lanes<T>);
+    for (int v = 0; v < vectors; ++v) use(r, v, profile<T, kind>(formula, power, sums.at[r][v]));
 }
 
 GAPLESS_INLINE void add_lanes(double* to, const double* from, int n) {
@@ -104,13 +112,11 @@ void sum(const Formula<T>& formula, Packed<T> left, const T* c, Index left_panel
          double* out) {
   const Index d = formula.d;
   for (Index p = 0; p < right_panels; ++p) {
-    Lanes<T> right_norms[vectors];
     Lanes<double, T> totals[vectors] = {};
-    norms_of<T, kind>(right.norms + p * columns<T>, right_norms);
     for (Index q = 0; q < left_panels; ++q) {
       Sums<T> sums;
       products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
-                        right_norms, d, sums);
+                        right.norms + p * columns<T>, d, sums);
       const T* weights = c + q * tile_rows;
       Lanes<T> parts[vectors] = {};
       entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) { parts[v] += weights[r] * entry; });
@@ -129,13 +135,11 @@ void sum_two(const Formula<T>& formula, Packed<T> left, const double* c, const d
   constexpr Kind kind = Kind::rbf;
   const Index d = formula.d;
   for (Index p = 0; p < right_panels; ++p) {
-    Lanes<T> right_norms[vectors];
     Lanes<double, T> first[vectors] = {}, second[vectors] = {};
-    norms_of<T, kind>(right.norms + p * columns<T>, right_norms);
     for (Index q = 0; q < left_panels; ++q) {
       Sums<T> sums;
       products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
-                        right_norms, d, sums);
+                        right.norms + p * columns<T>, d, sums);
       const double *one = c + q * tile_rows, *two = e + q * tile_rows;
       entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) {
         const Lanes<double, T> exact = doubled<T>(entry);
@@ -156,24 +160,24 @@ void sum_both(const Formula<T>& formula, Packed<T> left, const T* c, Index left_
               Index right_panels, double* out, double* out_left) {
   const Index d = formula.d;
   for (Index p = 0; p < right_panels; ++p) {
-    Lanes<T> right_norms[vectors], others[vectors];
+    Lanes<T> others[vectors];
     Lanes<double, T> totals[vectors] = {};
-    norms_of<T, kind>(right.norms + p * columns<T>, right_norms);
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; ++v) others[v] = load<T>(e + p * columns<T> + v * lanes<T>);
     for (Index q = 0; q < left_panels; ++q) {
       Sums<T> sums;
       products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
-                        right_norms, d, sums);
+                        right.norms + p * columns<T>, d, sums);
       const T* weights = c + q * tile_rows;
       double* rows = out_left + q * tile_rows * lanes<T>;
+      const PowerOfTwo<T>* power = power_constants<T>();
       Lanes<T> parts[vectors] = {};
 #pragma GCC unroll 16
       for (int r = 0; r < tile_rows; ++r) {
         Lanes<T> across = {};
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; ++v) {
-          const Lanes<T> entry = profile<T, kind>(formula, sums.at[r][v]);
+          const Lanes<T> entry = profile<T, kind>(formula, power, sums.at[r][v]);
           parts[v] += weights[r] * entry;
           across += others[v] * entry;
         }
@@ -195,11 +199,9 @@ template <class T, Kind kind>
 void tile(const Formula<T>& formula, Packed<T> left, Index rows, Packed<T> right, Index width, T* out, Index stride) {
   const Index d = formula.d;
   for (Index j = 0; j < width; j += columns<T>) {
-    Lanes<T> right_norms[vectors];
-    norms_of<T, kind>(right.norms + j, right_norms);
     for (Index i = 0; i < rows; i += tile_rows) {
       Sums<T> sums;
-      products<T, kind>(left.values + i * d, left.norms + i, right.values + j * d, right_norms, d, sums);
+      products<T, kind>(left.values + i * d, left.norms + i, right.values + j * d, right.norms + j, d, sums);
       T* to = out + i * stride + j;
       if (rows - i >= tile_rows && width - j >= columns<T>) {
         entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) { store<T>(to + r * stride + v * lanes<T>, entry); });

@@ -8,12 +8,12 @@ namespace gapless::GAPLESS_LEVEL {
 
 // RBF and Laplacian: the exponent, in units of log 2, is at most zero but for rounding, and the bound makes that error smaller.
 template <class T, Expression::Kind kind>
-GAPLESS_INLINE Lanes<T> profile(const Formula<T>& formula, Lanes<T> product) {
+GAPLESS_INLINE Lanes<T> profile(const Formula<T>& formula, const PowerOfTwo<T>* power, Lanes<T> product) {
   using Kind = Expression::Kind;
   if constexpr (kind == Kind::rbf || kind == Kind::laplacian) {
-    return power_of_two<T>(at_most<T>(product, T(0)));
+    return power_of_two<T>(at_most<T>(product, T(0)), power);
   } else if constexpr (kind == Kind::sigmoid) {
-    return hyperbolic_tangent<T>(formula.gamma * product + formula.coef0);
+    return hyperbolic_tangent<T>(formula.gamma * product + formula.coef0, power);
   } else if constexpr (kind == Kind::polynomial) {
     const Lanes<T> x = formula.gamma * product + formula.coef0;
     Lanes<T> result = x;
