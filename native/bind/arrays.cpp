@@ -5,9 +5,17 @@
 namespace gapless::bind {
 namespace {
 
-template <class T, class Array = In<T>>
-Array item(nb::handle tuple, Py_ssize_t k) {
-  return nb::cast<Array>(nb::borrow<nb::object>(tuple)[k]);
+// An array as it is, never a converted copy: that would be gone when the view is read.
+template <class Array>
+Array as_it_is(const nb::object& value) {
+  Array array;
+  if (!nb::try_cast(value, array, false)) throw nb::type_error("an array that is read in place must be contiguous and of its type.");
+  return array;
+}
+
+template <class T>
+In<T> item(nb::handle tuple, Py_ssize_t k) {
+  return as_it_is<In<T>>(nb::borrow<nb::object>(tuple)[k]);
 }
 
 template <class T>
@@ -20,7 +28,6 @@ Array<T> copied(std::span<const T> values) {
 
 }  // namespace
 
-// Without conversion: a copy in float64 would be gone when the view is read.
 Rows rows_of(nb::handle rows, Index d) {
   const nb::object first = nb::borrow<nb::object>(rows)[0];
   switch (nb::len(rows)) {
@@ -28,7 +35,7 @@ Rows rows_of(nb::handle rows, Index d) {
       In2<double> values;
       if (nb::try_cast(first, values, false))
         return DenseRows<double>{values.data(), count(values.shape(0)), count(values.shape(1))};
-      const auto single = nb::cast<In2<float>>(first);
+      const auto single = as_it_is<In2<float>>(first);
       return DenseRows<float>{single.data(), count(single.shape(0)), count(single.shape(1))};
     }
     case 2: {
@@ -42,7 +49,7 @@ Rows rows_of(nb::handle rows, Index d) {
       const Index n = count(indptr.shape(0)) - 1;
       In<double> values;
       if (nb::try_cast(first, values, false)) return CsrRows<double>{values.data(), indices.data(), indptr.data(), n, d};
-      const auto single = nb::cast<In<float>>(first);
+      const auto single = as_it_is<In<float>>(first);
       return CsrRows<float>{single.data(), indices.data(), indptr.data(), n, d};
     }
   }

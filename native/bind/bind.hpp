@@ -8,6 +8,8 @@ namespace gapless::bind {
 void bind_blas(nanobind::module_& m);
 void bind_core(nanobind::module_& m);
 void bind_interior_point(nanobind::module_& m);
+void bind_crammer_singer(nanobind::module_& m);
+void bind_l1(nanobind::module_& m);
 void bind_newton(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);

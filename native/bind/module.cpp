@@ -9,6 +9,8 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_blas(m);
   gapless::bind::bind_core(m);
   gapless::bind::bind_interior_point(m);
+  gapless::bind::bind_crammer_singer(m);
+  gapless::bind::bind_l1(m);
   gapless::bind::bind_newton(m);
   gapless::bind::bind_kernels(m);
   gapless::bind::bind_sdca(m);

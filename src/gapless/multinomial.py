@@ -22,9 +22,9 @@ from gapless.kernels.gram import blocks
 from gapless.losses import Logistic
 from gapless.problems.problem import Intercept, Problem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
-from gapless.result import Result
-from gapless.solve import own_solver, result_type
+from gapless.result import Result, result_type
 from gapless.solvers import Solver
+from gapless.solvers.base import own_solver
 from gapless.solvers.newton.kernel_newton import KernelNewtonState, LossAt, begin, newton_step, refuse_invalid_kernel
 
 _TINY = 1e-300

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from functools import singledispatch
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
 from gapless.data import check_matrix
-from gapless.errors import InvalidInputError
+from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.problems.crammer_singer import CrammerSingerProblem
+from gapless.problems.l1 import L1Problem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
 from gapless.proof.kkt import KKT, kkt
@@ -107,3 +110,59 @@ class Result:
     def kkt(self) -> KKT:
         """The optimality conditions, sample by sample and as residuals."""
         return kkt(self.problem, self)  # type: ignore[arg-type]
+
+
+class L1Result(Result):
+    """A :class:`~gapless.result.Result` of an :class:`L1Problem`."""
+
+    def kkt(self) -> NoReturn:
+        """Refused: the table's stationarity is that of ½‖w‖²."""
+        raise UnsupportedError(
+            "kkt() reports the conditions of a problem with ½‖w‖²; an l1 penalty has others, see result.certificate."
+        )
+
+
+class CrammerSingerResult(Result):
+    """A :class:`~gapless.result.Result` whose ``w``, ``b`` and ``beta`` have a column a class."""
+
+    @property
+    def b(self) -> np.ndarray:  # type: ignore[override]
+        """The intercept of each class."""
+        return self.offsets
+
+    @property
+    def support(self) -> np.ndarray:
+        """Indices of the samples with a block β ≠ 0."""
+        return np.flatnonzero(self.beta.any(axis=1))
+
+    def alpha(self, scaling: str = "C") -> np.ndarray:
+        """|β|, a column a class; the only scaling is ``"C"``."""
+        if scaling != "C":
+            raise InvalidInputError(f"scaling must be C for Crammer and Singer's machine; got {scaling!r}.")
+        return np.abs(self.beta)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the highest score."""
+        return np.asarray(self.problem.classes)[self.decision_function(X).argmax(axis=1)]
+
+    def kkt(self) -> NoReturn:
+        """Refused: the table has one dual variable a sample."""
+        raise UnsupportedError(
+            "kkt() reports one dual variable a sample; Crammer and Singer's machine has one for each class, see result.beta."
+        )
+
+
+@singledispatch
+def result_type(problem: Problem) -> type[Result]:
+    """The kind of result that a kind of problem has."""
+    return Result
+
+
+@result_type.register
+def _(problem: L1Problem) -> type[Result]:
+    return L1Result
+
+
+@result_type.register
+def _(problem: CrammerSingerProblem) -> type[Result]:
+    return CrammerSingerResult

@@ -6,7 +6,7 @@ import math
 import time
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -19,9 +19,9 @@ from gapless.kernels.threads import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.separability import find_ray
-from gapless.result import Result, Status
+from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver, as_solver
-from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, State, StateEngine, Targets
+from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, State, StateEngine, Targets, own_solver
 from gapless.trace import Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
@@ -37,18 +37,6 @@ _STRICTER = 0.3  # what the targets of an engine are multiplied by where the pro
 
 # Entries of a certificate that an interruption still waits for: some tenths of a second.
 _MOMENT = 1e8
-
-
-@singledispatch
-def own_solver(problem: Problem) -> Solver | None:
-    """The one solver that knows a special kind of problem, which registers it here; None: any of :data:`gapless.solvers.SOLVERS`."""
-    return None
-
-
-@singledispatch
-def result_type(problem: Problem) -> type[Result]:
-    """The kind of result that a kind of problem has."""
-    return Result
 
 
 def solve(

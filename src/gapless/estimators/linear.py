@@ -13,7 +13,6 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gapless.crammer_singer import CrammerSingerProblem
 from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import dense_if_small
@@ -31,8 +30,9 @@ from gapless.estimators.parameters import (
     one_of,
 )
 from gapless.estimators.solving import Run, Solved, SolvingMixin
-from gapless.l1 import L1Problem
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
+from gapless.problems.crammer_singer import CrammerSingerProblem
+from gapless.problems.l1 import L1Problem
 from gapless.problems.problem import Intercept, Problem
 from gapless.result import Status
 from gapless.store import register
@@ -158,8 +158,10 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     ``dual`` is kept for compatibility: the proof always needs both sides.
 
     ``penalty="l1"`` makes weights exactly zero: :math:`\min ‖w‖_1 + |b|/s + C \sum_i w_i \max(0, 1 - y_i f(x_i))²`
-    (:class:`~gapless.l1.L1Problem`), with a gap of at most ``tol``² (1e-10 at the least). ``multi_class="crammer_singer"`` trains all classes at once
-    (:class:`~gapless.crammer_singer.CrammerSingerProblem`) and ignores ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a row a class.
+    (:class:`~gapless.problems.l1.L1Problem`), with a gap of at most ``tol``² (1e-10 at the least).
+
+    ``multi_class="crammer_singer"`` trains all classes at once (:class:`~gapless.problems.crammer_singer.CrammerSingerProblem`) and ignores
+    ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a row a class.
 
     >>> from gapless import LinearSVC
     >>> from sklearn.datasets import load_iris

@@ -22,8 +22,9 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point, combine, evaluate
 from gapless.proof.interval import Reach
 from gapless.result import Result, Status
-from gapless.solve import own_solver, solve
+from gapless.solve import solve
 from gapless.solvers import SMO, Solver
+from gapless.solvers.base import own_solver
 from gapless.store import StoringMixin, register
 from gapless.trace import Trace
 

@@ -6,7 +6,9 @@ from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, State, Targets
 from gapless.solvers.choose import choose, expected_costs
+from gapless.solvers.crammer_singer.solver import CrammerSingerDual
 from gapless.solvers.interior_point.solver import InteriorPoint
+from gapless.solvers.l1.solver import L1CoordinateDescent
 from gapless.solvers.newton.newton import Newton
 from gapless.solvers.newton.smoothed_newton import SmoothedNewton
 from gapless.solvers.sdca.solver import SDCA
@@ -27,8 +29,10 @@ __all__ = [
     "Advance",
     "Budget",
     "CoordinateAscent",
+    "CrammerSingerDual",
     "Engine",
     "InteriorPoint",
+    "L1CoordinateDescent",
     "Newton",
     "Outcome",
     "Pegasos",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import singledispatch
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -131,6 +132,12 @@ class Solver(ABC):
     @abstractmethod
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Any:
         """An engine for the problem, which begins at ``start`` where one is given."""
+
+
+@singledispatch
+def own_solver(problem: Problem) -> Solver | None:
+    """The one solver that knows a special kind of problem, which registers it here; None: any of :data:`gapless.solvers.SOLVERS`."""
+    return None
 
 
 class StateEngine(Engine):

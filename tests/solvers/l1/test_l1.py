@@ -14,8 +14,10 @@ from sklearn.preprocessing import scale
 import gapless as gl
 from gapless import LinearSVC
 from gapless.errors import InvalidInputError, UnsupportedError
-from gapless.l1 import L1CoordinateDescent, L1Problem, _line_search
+from gapless.problems.l1 import L1Problem
 from gapless.proof.certificate import Point, evaluate
+from gapless.solvers import L1CoordinateDescent
+from gapless.solvers.l1.newton_step import line_search
 
 X_CANCER, Y_CANCER = load_breast_cancer(return_X_y=True)
 Z_CANCER = scale(X_CANCER)
@@ -187,7 +189,7 @@ def test_line_search_finds_the_minimum(seed):
     def value(t):
         return np.abs(w + t * direction).sum() + (cost * np.maximum(0.0, short - t * change) ** 2).sum()
 
-    t, stopped = _line_search(w, direction, short, change, cost)
+    t, stopped = line_search(w, direction, short, change, cost)
     assert t >= 0
     np.testing.assert_allclose((w + t * direction)[stopped], 0.0, atol=1e-12)
     for other in np.concatenate([np.linspace(0, 2 * t + 0.1, 200), t + np.array([-1e-5, 1e-5]) * max(t, 1)]):

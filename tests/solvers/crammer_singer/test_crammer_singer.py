@@ -13,9 +13,10 @@ from sklearn.preprocessing import scale
 
 import gapless as gl
 from gapless import LinearSVC
-from gapless.crammer_singer import CrammerSingerDual, CrammerSingerProblem
 from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.proof.certificate import Point, evaluate
+from gapless.solvers import CrammerSingerDual
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 Z_IRIS = scale(X_IRIS)

@@ -1,0 +1,29 @@
+// Python's face of native/l1.
+#include "l1/descent.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "bind/arrays.hpp"
+#include "bind/bind.hpp"
+
+namespace gapless::bind {
+
+void bind_l1(nb::module_& m) {
+  m.def(
+      "descend_l1",
+      [](nb::handle columns, const In<double>& cost, const In<double>& squares, const In<Index>& order, Index position, double budget,
+         const InOut<double>& w, const InOut<double>& shortfall) {
+        const Rows all = rows_of(columns, count(shortfall.shape(0)));
+        nb::gil_scoped_release free;
+        const L1Pass pass = descend_l1(all, view(cost), view(squares), view(order), position, budget, view(w), view(shortfall));
+        return std::make_tuple(pass.position, pass.work, pass.violation, pass.moved);
+      },
+      nb::arg("columns"), nb::arg("cost"), nb::arg("squares"), nb::arg("order"), nb::arg("position"), nb::arg("budget"),
+      nb::arg("w").noconvert(), nb::arg("shortfall").noconvert(),
+      "One step for each weight of order from position on, until budget entries are read; writes w and shortfall, returns (the next position, "
+      "entries read, the largest violation met, whether a weight moved).");
+}
+
+}  // namespace gapless::bind

@@ -1,0 +1,118 @@
+#include "crammer_singer/ascent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace gapless {
+namespace {
+
+// A block that moves by less than this share of its cost moves by its rounding: nothing is learnt.
+constexpr double rounding = 1e-15;
+
+// work(value, the feature's row of W) for each entry of row i.
+template <class R, class F>
+GAPLESS_INLINE void each_feature(const R& rows, Index i, const Matrix<double>& W, const F& work) {
+  const Index begin = rows.begin(i), end = rows.begin(i + 1);
+  if constexpr (R::is_sparse) {
+    for (Index k = begin; k < end; ++k) work(rows.value(k), W.row(static_cast<Index>(rows.indices[k])));
+  } else {
+    for (Index k = begin; k < end; ++k) work(static_cast<double>(rows.values[k]), W.row(k - begin));
+  }
+}
+
+// The block of one sample: its classes, and a number for each of them.
+struct Block {
+  explicit Block(Index k) : classes(static_cast<std::size_t>(k)), linear(classes.size()), levels(classes.size()), change(classes.size()) {}
+
+  std::vector<Index> classes;
+  std::vector<double> linear, levels, change;
+  std::size_t size = 0;
+};
+
+template <class R>
+void add_scores(const R& rows, Index i, const Matrix<double>& W, Block& block) {
+  double* linear = block.linear.data();
+  const Index *classes = block.classes.data(), size = count(block.size);
+  if (size == W.columns)  // all classes, in their order
+    each_feature(rows, i, W, [&](double value, const double* weights) {
+      for (Index q = 0; q < size; ++q) linear[q] += value * weights[q];
+    });
+  else
+    each_feature(rows, i, W, [&](double value, const double* weights) {
+      for (Index q = 0; q < size; ++q) linear[q] += value * weights[classes[q]];
+    });
+}
+
+// The level at which Σ of the block's levels above it, less the level each, is `need`.
+double level_of(const Block& block, double need) {
+  double total = -need;
+  for (std::size_t q = 0; q < block.size; ++q) total += block.levels[q];
+  std::size_t free = block.size;
+  for (;;) {
+    const double level = total / static_cast<double>(free);
+    std::size_t above = 0;
+    total = -need;
+    for (std::size_t q = 0; q < block.size; ++q)
+      if (block.levels[q] > level) {
+        total += block.levels[q];
+        ++above;
+      }
+    if (above >= free || above == 0) return level;  // fewer each time, but for rounding
+    free = above;
+  }
+}
+
+template <class R>
+BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index position, double budget, bool whole,
+                 const BlockModel& model) {
+  const Index k = model.W.columns;
+  Block block(k);
+  BlockPass pass{position, 0.0};
+  while (pass.position < length(order) && (pass.work < budget || pass.work == 0.0)) {
+    const auto i = static_cast<std::size_t>(order[static_cast<std::size_t>(pass.position++)]);
+    const Index y = problem.codes[i];
+    const double a = problem.curvature[i], c = problem.cost[i];
+    double* beta = model.beta.row(count(i));
+    block.size = 0;
+    for (Index m = 0; m < k; ++m)
+      if (whole || m == y || beta[m] != 0.0) {
+        block.linear[block.size] = model.b[static_cast<std::size_t>(m)] + (m == y ? 0.0 : 1.0) - a * beta[m];
+        block.classes[block.size++] = m;
+      }
+    add_scores(rows, count(i), model.W, block);
+    pass.work += static_cast<double>(block.size) * problem.entries;
+    for (std::size_t q = 0; q < block.size; ++q) block.levels[q] = block.linear[q] + (block.classes[q] == y ? a * c : 0.0);
+    const double level = level_of(block, a * c);
+    double largest = 0.0;
+    for (std::size_t q = 0; q < block.size; ++q) {
+      const Index m = block.classes[q];
+      block.change[q] = std::min(m == y ? c : 0.0, (level - block.linear[q]) / a) - beta[m];
+      largest = std::max(largest, std::fabs(block.change[q]));
+    }
+    if (!(largest > rounding * c)) continue;
+    model.moved[i] = true;
+    std::size_t kept = 0;  // only classes that move are written
+    for (std::size_t q = 0; q < block.size; ++q) {
+      const Index m = block.classes[q];
+      if (block.change[q] == 0.0) continue;
+      beta[m] += block.change[q];
+      model.b[static_cast<std::size_t>(m)] += problem.shift * block.change[q];
+      block.classes[kept] = m;
+      block.change[kept++] = block.change[q];
+    }
+    each_feature(rows, count(i), model.W, [&](double value, double* weights) {
+      for (std::size_t q = 0; q < kept; ++q) weights[block.classes[q]] += value * block.change[q];
+    });
+    pass.work += static_cast<double>(kept) * problem.entries;
+  }
+  return pass;
+}
+
+}  // namespace
+
+BlockPass ascend_blocks(const BlockProblem& problem, Places order, Index position, double budget, bool whole, const BlockModel& model) {
+  return std::visit([&](const auto& rows) { return ascend(rows, problem, order, position, budget, whole, model); }, problem.rows);
+}
+
+}  // namespace gapless

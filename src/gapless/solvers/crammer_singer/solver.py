@@ -1,0 +1,94 @@
+"""The sequential dual method for Crammer and Singer's machine; its passes are native (``native/crammer_singer``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gapless import _native
+from gapless.data.rows import row_entries
+from gapless.problems.crammer_singer import CrammerSingerProblem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
+from gapless.proof.crammer_singer import feasible_blocks
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, own_solver
+
+# Passes over the blocks that still move between two passes over all, and how many visits may be drawn in advance.
+_INNER_PASSES = 50
+_VISITS = 100_000
+
+
+@dataclass(frozen=True)
+class CrammerSingerDual(Solver):
+    """The sequential dual method (Keerthi et al. 2008): one sample's block after the other is maximised exactly, with W kept up to date.
+
+    A pass over all samples and classes alternates with a few over the samples that it moved and the classes that share in their block.
+    An epoch is as much work as a pass over all.
+    """
+
+    name: ClassVar[str] = "crammer_singer_dual"
+    max_iter: ClassVar[int] = 100_000
+
+    def unsupported(self, problem: Problem) -> str | None:
+        if isinstance(problem, CrammerSingerProblem):
+            return None
+        return f"{self.name} solves a CrammerSingerProblem alone; got a {type(problem).__name__}."
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> CrammerSingerEngine:
+        assert isinstance(problem, CrammerSingerProblem)
+        beta = np.zeros((problem.n_samples, problem.n_classes))
+        if start is not None and start.beta is not None:
+            beta = feasible_blocks(problem, start.beta)[0]
+        for i in np.flatnonzero((problem.diagonal == 0) & (problem.cost > 0)):  # nothing to learn from: the loss is one
+            beta[i] = 0.0
+            beta[i, problem.y[i]] = problem.cost[i]
+            beta[i, problem.y[i] - 1] = -problem.cost[i]
+        return CrammerSingerEngine(problem, beta, rng)
+
+
+class CrammerSingerEngine(Engine):
+    """β, the weights that they give with a column a class, and the visits ahead."""
+
+    def __init__(self, problem: CrammerSingerProblem, beta: np.ndarray, rng: np.random.Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.entries = row_entries(problem.rows) + 1.0
+        self.size = problem.n_samples * problem.n_classes * self.entries
+        self.beta = beta
+        self.W, self.b = np.ascontiguousarray(problem.weights(beta)), problem.shift * beta.sum(axis=0)
+        self.moved = np.zeros(problem.n_samples, dtype=np.bool_)  # the samples whose block the pass has moved
+        self._begin_pass(whole=True)
+
+    def _begin_pass(self, whole: bool) -> None:
+        """``whole``: over all samples and classes; otherwise some passes over the samples that the last one moved."""
+        if whole:
+            visits = np.flatnonzero((self.problem.diagonal > 0) & (self.problem.cost > 0))[None]
+        else:
+            moved = np.flatnonzero(self.moved)
+            visits = np.tile(moved, (int(np.clip(_VISITS / len(moved), 1, _INNER_PASSES)), 1))
+        self.order = self.rng.permuted(visits, axis=1).ravel()
+        self.position, self.whole = 0, whole
+        self.moved[:] = False
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        problem = self.problem
+        entries = min(budget.work, budget.iterations * self.size)
+        self.position, work = _native.ascend_blocks(
+            problem.rows, problem.y, problem.cost, problem.diagonal, problem.shift, self.entries,
+            self.order, self.position, entries, self.whole, self.beta, self.W, self.b, self.moved,
+        )  # fmt: skip
+        outcome = Outcome.RUNNING
+        if self.position == len(self.order):
+            moves = bool(self.moved.any())
+            outcome = Outcome.STALLED if self.whole and not moves else Outcome.RUNNING
+            self._begin_pass(whole=not (self.whole and moves))
+        return Advance(work / self.size, work, outcome)
+
+    def point(self) -> Point:
+        return Point(beta=self.beta.copy())
+
+
+@own_solver.register
+def _(problem: CrammerSingerProblem) -> Solver:
+    return CrammerSingerDual()

@@ -1,0 +1,118 @@
+"""Coordinate descent for the ℓ₁ penalty; its passes are native (``native/l1``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless import _native
+from gapless.data.products import matvec
+from gapless.data.rows import as_rows
+from gapless.problems.l1 import L1Problem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
+from gapless.proof.l1 import weights_of
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, own_solver
+from gapless.solvers.l1.newton_step import newton_cost, newton_step
+
+# Passes over the non-zero weights between two passes over all, unless their violation falls to this share of all weights' before.
+_INNER_PASSES = 20
+_INNER_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class L1CoordinateDescent(Solver):
+    """Coordinate descent on the primal, a Newton step with line search for each weight (Yuan et al. 2010), on ever smaller sets of weights.
+
+    A pass over all weights alternates with passes over those that are not zero. Where features are correlated this creeps, so that whenever as much
+    work has gone into passes as it costs, one Newton step moves all non-zero weights together, with an exact line search through the kinks.
+    """
+
+    name: ClassVar[str] = "l1_coordinate_descent"
+    max_iter: ClassVar[int] = 10_000
+
+    def unsupported(self, problem: Problem) -> str | None:
+        if isinstance(problem, L1Problem):
+            return None
+        return f"{self.name} solves an L1Problem alone; got a {type(problem).__name__}."
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> L1Engine:
+        return L1Engine(problem, *weights_of(problem, start), rng)
+
+
+class L1Engine(Engine):
+    """A = (y ∘ X̃)ᵀ with a row for each weight, the weights with the intercept's last, the shortfalls 1 − yᵢf(xᵢ), and the pass under way."""
+
+    def __init__(self, problem: Problem, w: np.ndarray, b: float, rng: np.random.Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.A = _signed_columns(problem)
+        self.columns = as_rows(self.A)
+        self.squares = matvec(self.A.multiply(self.A) if sp.issparse(self.A) else self.A * self.A, problem.cost)
+        self.size = float(max(1, self.A.nnz if sp.issparse(self.A) else self.A.size))
+        self.w = np.append(w, b / problem.intercept_scale) if problem.intercept == "regularized" else w.copy()
+        self.saved = 0.0  # work since the last Newton step
+        self.settled = 0.0  # the violation that ends the inner passes
+        self._pass_over_all()
+
+    def _pass_over_all(self) -> None:
+        # The shortfalls are taken anew, so that the rounding of their updates does not add up.
+        self.short = 1.0 - np.asarray(self.A.T @ self.w)
+        self._begin_pass(np.arange(len(self.w)), 0)
+
+    def _begin_pass(self, weights: np.ndarray, inner: int) -> None:
+        self.order, self.position = self.rng.permutation(weights), 0
+        self.inner = inner  # passes since the last one over all weights, itself counted as 0
+        self.violation, self.moved = 0.0, False  # the largest of this pass, and whether a weight has moved in it
+
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        entries = min(budget.work, budget.iterations * self.size)
+        self.position, work, violation, moved = _native.descend_l1(
+            self.columns, self.problem.cost, self.squares, self.order, self.position, entries, self.w, self.short
+        )
+        self.violation = max(self.violation, violation)
+        self.moved |= moved
+        self.saved += work
+        if self.position < len(self.order):
+            return Advance(work / self.size, work)
+        if self.inner == 0 and not self.moved:
+            return Advance(work / self.size, work, Outcome.STALLED)
+        return Advance(work / self.size, work + self._end_pass())
+
+    def _end_pass(self) -> float:
+        """A Newton step where it is due, and the next pass; returns the work of the former."""
+        if self.inner == 0:
+            self.settled = _INNER_SHARE * self.violation
+        support, work = np.flatnonzero(self.w), 0.0
+        cost = newton_cost(self.A, support)
+        if len(support) and cost <= self.saved:
+            self.w[support], self.short = newton_step(self.A[support], self.problem.cost, self.w[support], self.short)
+            support, work = np.flatnonzero(self.w), cost
+            self.saved = 0.0
+        settled = self.inner > 0 and self.violation <= self.settled
+        if settled or self.inner >= _INNER_PASSES or not len(support):
+            self._pass_over_all()
+        else:
+            self._begin_pass(support, self.inner + 1)
+        return work
+
+    def point(self) -> Point:
+        d = self.problem.n_features
+        b = self.problem.intercept_scale * float(self.w[d]) if len(self.w) > d else 0.0
+        return Point(w=self.w[:d].copy(), b=b)
+
+
+@own_solver.register
+def _(problem: L1Problem) -> Solver:
+    return L1CoordinateDescent()
+
+
+def _signed_columns(problem: Problem) -> Any:
+    """(y ∘ X̃)ᵀ, where X̃ has the intercept's constant feature as its last column."""
+    X, y = problem.X, problem.y
+    extra = (problem.intercept_scale * y)[None] if problem.intercept == "regularized" else np.empty((0, len(y)))
+    if sp.issparse(X):
+        return sp.csr_array(sp.vstack([(sp.diags_array(y) @ X).T, extra], format="csr"))
+    return np.ascontiguousarray(np.vstack([X.T * y, extra]))
