@@ -1,6 +1,13 @@
-// One vector register of the level that a file *.isa.cpp is compiled for. Included by such files alone: what is here differs from level to
-// level, and so lives in the level's namespace.
+// One vector register of the level that a file *.isa.cpp is compiled for, and loops over arrays by such vectors. Included by such files alone: what
+// is here differs from level to level, and so lives in the level's namespace.
+//
+// A loop body is written once, as a template on V: a vector for most of the array, float64 for what is left. The vectors are GCC's and Clang's;
+// where there are none, a vector is one number.
 #pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "core/span.hpp"
 
@@ -15,57 +22,130 @@ constexpr int vector_bytes = 32;
 constexpr int vector_bytes = 16;
 #endif
 
-template <class T>
-constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
-
 #if defined(__GNUC__) || defined(__clang__)
 template <class T>
+constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+template <class T>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(vector_bytes), aligned(sizeof(T)), may_alias));
+  typedef T type __attribute__((vector_size(vector_bytes)));
 };
 template <class T>
 using Lanes = typename VectorOf<T>::type;
+template <class T>
+GAPLESS_INLINE T lane(const Lanes<T>& vector, int k) { return vector[k]; }
 #else
 template <class T>
-struct Lanes {
-  T values[lanes<T>];
-  GAPLESS_INLINE T& operator[](int k) { return values[k]; }
-  GAPLESS_INLINE Lanes& operator+=(const Lanes& other) {
-    for (int k = 0; k < lanes<T>; ++k) values[k] += other.values[k];
-    return *this;
-  }
-  friend GAPLESS_INLINE Lanes operator*(T scale, const Lanes& other) {
-    Lanes out;
-    for (int k = 0; k < lanes<T>; ++k) out.values[k] = scale * other.values[k];
-    return out;
-  }
-};
+constexpr int lanes = 1;
+template <class T>
+using Lanes = T;
+template <class T>
+GAPLESS_INLINE T lane(const T& vector, int) { return vector; }
 #endif
 
-// Where `from` lies need not be a multiple of anything.
+// Places in arrays need not be multiples of anything.
+template <class V>
+GAPLESS_INLINE V read(const double* from) {
+  V out;
+  std::memcpy(&out, from, sizeof(V));
+  return out;
+}
+template <class V>
+GAPLESS_INLINE void write(const V& value, double* to) { std::memcpy(to, &value, sizeof(V)); }
 template <class T>
-GAPLESS_INLINE Lanes<T> load(const T* from) { return *reinterpret_cast<const Lanes<T>*>(from); }
-
-// Σ of n numbers, in eight sums whose additions do not wait for each other.
-GAPLESS_INLINE double sum_of(const double* values, Index n) {
-  double sums[8] = {};
-  Index j = 0;
-  for (; j + 8 <= n; j += 8)
-    for (int h = 0; h < 8; ++h) sums[h] += values[j + h];
-  for (int h = 0; j < n; ++j, ++h) sums[h] += values[j];
-  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+GAPLESS_INLINE Lanes<T> load(const T* from) {
+  Lanes<T> out;
+  std::memcpy(&out, from, sizeof(Lanes<T>));
+  return out;
 }
 
-// The largest of n numbers and `least`.
-GAPLESS_INLINE double largest_of(const double* values, Index n, double least) {
-  double most[8];
-  for (int h = 0; h < 8; ++h) most[h] = least;
-  Index j = 0;
-  for (; j + 8 <= n; j += 8)
-    for (int h = 0; h < 8; ++h) most[h] = values[j + h] > most[h] ? values[j + h] : most[h];
-  for (int h = 0; j < n; ++j, ++h) most[h] = values[j] > most[h] ? values[j] : most[h];
-  for (int h = 1; h < 8; ++h) most[0] = most[h] > most[0] ? most[h] : most[0];
-  return most[0];
+// As many entries as a vector of float64 has, in float64.
+GAPLESS_INLINE Lanes<double> load64(const double* from) { return load(from); }
+GAPLESS_INLINE Lanes<double> load64(const float* from) {
+#if defined(__GNUC__) || defined(__clang__)
+  typedef float Half __attribute__((vector_size(vector_bytes / 2)));
+  Half half;
+  std::memcpy(&half, from, sizeof(Half));
+  return __builtin_convertvector(half, Lanes<double>);
+#else
+  return static_cast<double>(*from);
+#endif
+}
+
+// A comparison of V as bytes, zero for false.
+template <class M>
+GAPLESS_INLINE void write_mask(const M& mask, std::uint8_t* to) {
+#if defined(__GNUC__) || defined(__clang__)
+  if constexpr (!std::is_integral_v<M>) {
+    typedef signed char Bytes __attribute__((vector_size(lanes<double>)));
+    const Bytes bytes = __builtin_convertvector(mask, Bytes);
+    std::memcpy(to, &bytes, sizeof(Bytes));
+    return;
+  } else
+#endif
+    *to = mask != 0;
+}
+
+template <class V>
+GAPLESS_INLINE V larger(const V& a, const V& b) { return a > b ? a : b; }
+template <class V>
+GAPLESS_INLINE V smaller(const V& a, const V& b) { return a < b ? a : b; }
+template <class V>
+GAPLESS_INLINE V size_of(const V& a) { return larger<V>(a, -a); }
+template <class V>
+GAPLESS_INLINE V constant(double value) { return V{} + value; }
+
+// The sum, and the largest, of a vector's lanes.
+GAPLESS_INLINE double sum_of(const Lanes<double>& vector) {
+  double parts[lanes<double>];
+  for (int k = 0; k < lanes<double>; ++k) parts[k] = lane<double>(vector, k);
+  for (int half = lanes<double> / 2; half > 0; half /= 2)
+    for (int k = 0; k < half; ++k) parts[k] += parts[k + half];
+  return parts[0];
+}
+GAPLESS_INLINE double largest_of(const Lanes<double>& vector) {
+  double most = lane<double>(vector, 0);
+  for (int k = 1; k < lanes<double>; ++k) most = larger(most, lane<double>(vector, k));
+  return most;
+}
+
+// A sum over an array of which most is added by vectors.
+struct LaneSum {
+  Lanes<double> wide{};
+  double rest = 0.0;
+
+  template <class V>
+  GAPLESS_INLINE void add(const V& value) {
+    if constexpr (std::is_same_v<V, Lanes<double>>)
+      wide += value;
+    else
+      rest += value;
+  }
+  GAPLESS_INLINE double total() const { return sum_of(wide) + rest; }
+};
+
+// Likewise the largest, of numbers that are at least `least`.
+struct LaneMost {
+  Lanes<double> wide;
+  double rest;
+
+  GAPLESS_INLINE explicit LaneMost(double least) : wide(constant<Lanes<double>>(least)), rest(least) {}
+  template <class V>
+  GAPLESS_INLINE void add(const V& value) {
+    if constexpr (std::is_same_v<V, Lanes<double>>)
+      wide = larger<V>(value, wide);
+    else
+      rest = larger(value, rest);
+  }
+  GAPLESS_INLINE double total() const { return larger(largest_of(wide), rest); }
+};
+
+// body<V>(k) for the places from `begin` to `end`, each V covering as many places as it has lanes.
+template <class Body>
+GAPLESS_INLINE void by_lanes(Index begin, Index end, const Body& body) {
+  Index k = begin;
+  for (; k + lanes<double> <= end; k += lanes<double>) body.template operator()<Lanes<double>>(k);
+  if constexpr (lanes<double> > 1)
+    for (; k < end; ++k) body.template operator()<double>(k);
 }
 
 }  // namespace

@@ -12,6 +12,9 @@
 #define GAPLESS_INLINE __forceinline
 #endif
 
+// An array that is written through no other pointer: without it loops over many arrays do not vectorise.
+#define GAPLESS_RESTRICT __restrict
+
 namespace gapless {
 
 using Index = std::int64_t;  // counts and places: NumPy's int64

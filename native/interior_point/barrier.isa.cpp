@@ -4,149 +4,153 @@
 // rarely as they can. A half without a price (c = 0) counts for nothing: its e is taken as one and its terms as zero.
 #include "interior_point/barrier.hpp"
 
-#include "newton/box.hpp"
 #include "newton/products.hpp"
 
 namespace gapless::GAPLESS_LEVEL {
 namespace {
 
-constexpr Index block = 256;
+constexpr Index block = 256;  // samples between the making of their terms and the product with their rows, which stay in the cache
 
-Index length_of(const BarrierTask& task, Index i) { return task.end - i < block ? task.end - i : block; }
+Index end_of(const BarrierTask& task, Index i) { return task.end - i < block ? task.end : i + block; }
 
-void combine(const BarrierTask& task, Index i, Index count) {
+void combine(const BarrierTask& task, Index begin, Index end) {
   Index which[block];
-  for (Index k = 0; k < count; ++k) which[k] = i + k;
-  add_rows(task.A, which, task.rhs + i, count, task.total);
+  for (Index k = begin; k < end; ++k) which[k - begin] = k;
+  add_rows(task.A, which, task.rhs + begin, end - begin, task.total);
 }
+
+// One half of a sample, or of as many as V has lanes.
+template <class V>
+struct Half {
+  V c, a, u, x, sigma, target, s, inverse;  // s = c − α, and 1/e
+
+  GAPLESS_INLINE Half(const BarrierTask& task, Index at)
+      : c(read<V>(task.price + at)), a(read<V>(task.alpha + at)), u(read<V>(task.surplus + at)), x(read<V>(task.slack + at)),
+        sigma(read<V>(task.sign + at)), target(read<V>(task.target + at)), s(c - a) {
+    const V e = u * s + x * a, one = constant<V>(1.0);
+    inverse = 1.0 / (c > V{} ? e : one);
+  }
+  GAPLESS_INLINE V shortfall(const V& f) const { return target - sigma * f; }
+};
+
+// The second-order terms of the corrector, from the predictor's dα = αs·part.
+template <class V>
+struct Second {
+  V u, x;
+
+  GAPLESS_INLINE Second(const Half<V>& half, const V& part, double mu) {
+    const V da = half.a * half.s * part;
+    u = half.c * mu + half.u * (1.0 + half.s * part) * da;
+    x = half.c * mu - half.x * (1.0 - half.a * part) * da;
+  }
+};
 
 BarrierSums predictor(const BarrierTask& task) {
   const Index n = task.A.n;
   for (Index i = task.begin; i < task.end; i += block) {
-    const Index count = length_of(task, i);
-    for (Index k = i; k < i + count; ++k) task.weight[k] = task.rhs[k] = 0.0;
-    for (int h = 0; h < task.halves; ++h) {
-      const Index at = h * n;
-      for (Index k = i; k < i + count; ++k) {
-        const double c = task.price[at + k], a = task.alpha[at + k], sigma = task.sign[at + k], s = c - a;
-        const double e = c > 0.0 ? task.surplus[at + k] * s + task.slack[at + k] * a : 1.0;
-        const double T = c > 0.0 ? a * s / e : 0.0;
-        task.weight[k] += T;
-        task.rhs[k] += sigma * (a + T * (task.target[at + k] - sigma * task.f[k]));
+    const Index end = end_of(task, i);
+    by_lanes(i, end, [&]<class V>(Index k) {
+      V weight{}, rhs{};
+      for (int h = 0; h < task.halves; ++h) {
+        const Half<V> half(task, h * n + k);
+        const V T = half.a * half.s * half.inverse;
+        weight += T;
+        rhs += half.sigma * (half.a + T * half.shortfall(read<V>(task.f + k)));
       }
-    }
-    combine(task, i, count);
+      write<V>(weight, task.weight + k);
+      write<V>(rhs, task.rhs + k);
+    });
+    combine(task, i, end);
   }
   return {};
 }
 
 BarrierSums predict(const BarrierTask& task) {
   const Index n = task.A.n;
-  BarrierSums sums{.blocking = 1.0, .zero = 0.0, .two = 0.0, .total = 0.0, .lacking = 0.0, .loss = 0.0};
-  double blocking[block], zero[block], two[block], total[block];
+  LaneMost blocking(1.0);
+  LaneSum zero, two, total;
   for (Index i = task.begin; i < task.end; i += block) {
-    const Index count = length_of(task, i);
-    dots(task.A, i, count, task.direction, 0.0, task.aimed + i);
-    for (int h = 0; h < task.halves; ++h) {
-      const Index at = h * n + i;
-      for (Index k = 0; k < count; ++k) {
-        const double c = task.price[at + k], a = task.alpha[at + k], u = task.surplus[at + k], x = task.slack[at + k];
-        const double s = c - a, sigma = task.sign[at + k];
-        const double e = c > 0.0 ? u * s + x * a : 1.0;
-        const double part = (task.target[at + k] - sigma * (task.f[i + k] + task.aimed[i + k])) / e;
-        const double by_a = s * part, by_s = a * part;  // dα/α, dα/s
-        blocking[k] = c > 0.0 ? larger(larger(-by_a, 1.0 + by_a), larger(by_s, 1.0 - by_s)) : 1.0;
-        zero[k] = u * a + x * s;
-        two[k] = a * by_a * (x * (1.0 - by_s) - u * (1.0 + by_a));
-        total[k] = 2.0 * c;
+    const Index end = end_of(task, i);
+    dots(task.A, i, end - i, task.direction, 0.0, task.aimed + i);
+    by_lanes(i, end, [&]<class V>(Index k) {
+      for (int h = 0; h < task.halves; ++h) {
+        const Half<V> half(task, h * n + k);
+        const V part = half.shortfall(read<V>(task.f + k) + read<V>(task.aimed + k)) * half.inverse;
+        const V by_a = half.s * part, by_s = half.a * part;  // dα/α, dα/s
+        blocking.add<V>(larger<V>(larger<V>(-by_a, 1.0 + by_a), larger<V>(by_s, 1.0 - by_s)));
+        zero.add<V>(half.u * half.a + half.x * half.s);
+        two.add<V>(half.a * by_a * (half.x * (1.0 - by_s) - half.u * (1.0 + by_a)));
+        total.add<V>(2.0 * half.c);
       }
-      sums.blocking = largest_of(blocking, count, sums.blocking);
-      sums.zero += sum_of(zero, count);
-      sums.two += sum_of(two, count);
-      sums.total += sum_of(total, count);
-    }
+    });
   }
-  return sums;
+  return {.blocking = blocking.total(), .zero = zero.total(), .two = two.total(), .total = total.total(), .lacking = 0.0, .loss = 0.0};
 }
 
 BarrierSums corrector(const BarrierTask& task) {
   const Index n = task.A.n;
   for (Index i = task.begin; i < task.end; i += block) {
-    const Index count = length_of(task, i);
-    for (Index k = i; k < i + count; ++k) task.rhs[k] = 0.0;
-    for (int h = 0; h < task.halves; ++h) {
-      const Index at = h * n;
-      for (Index k = i; k < i + count; ++k) {
-        const double c = task.price[at + k], a = task.alpha[at + k], u = task.surplus[at + k], x = task.slack[at + k];
-        const double s = c - a, sigma = task.sign[at + k];
-        const double inverse = 1.0 / (c > 0.0 ? u * s + x * a : 1.0);
-        const double shortfall = task.target[at + k] - sigma * task.f[k];
-        const double part = (shortfall - sigma * task.aimed[k]) * inverse, da = a * s * part;
-        const double second_u = c * task.mu + u * (1.0 + s * part) * da, second_x = c * task.mu - x * (1.0 - a * part) * da;
-        task.rhs[k] += sigma * (a + (a * s * shortfall + s * second_u - a * second_x) * inverse);
+    const Index end = end_of(task, i);
+    by_lanes(i, end, [&]<class V>(Index k) {
+      V rhs{};
+      for (int h = 0; h < task.halves; ++h) {
+        const Half<V> half(task, h * n + k);
+        const V shortfall = half.shortfall(read<V>(task.f + k));
+        const Second<V> second(half, (shortfall - half.sigma * read<V>(task.aimed + k)) * half.inverse, task.mu);
+        rhs += half.sigma * (half.a + (half.a * half.s * shortfall + half.s * second.u - half.a * second.x) * half.inverse);
       }
-    }
-    combine(task, i, count);
+      write<V>(rhs, task.rhs + k);
+    });
+    combine(task, i, end);
   }
   return {};
 }
 
 BarrierSums correct(const BarrierTask& task) {
   const Index n = task.A.n;
-  BarrierSums sums{.blocking = 1e-300, .zero = 0.0, .two = 0.0, .total = 0.0, .lacking = 0.0, .loss = 0.0};
-  double blocking[block];
+  LaneMost blocking(1e-300);
   for (Index i = task.begin; i < task.end; i += block) {
-    const Index count = length_of(task, i);
-    dots(task.A, i, count, task.direction, 0.0, task.df + i);
-    for (int h = 0; h < task.halves; ++h) {
-      const Index at = h * n + i;
-      for (Index k = 0; k < count; ++k) {
-        const bool counts = task.price[at + k] > 0.0;
-        const double c = task.price[at + k], u = task.surplus[at + k], x = task.slack[at + k];
-        const double a = counts ? task.alpha[at + k] : 1.0, s = counts ? c - task.alpha[at + k] : 1.0, sigma = task.sign[at + k];
-        const double inverse = 1.0 / (u * s + x * a);
-        const double shortfall = task.target[at + k] - sigma * task.f[i + k];
-        const double part = (shortfall - sigma * task.aimed[i + k]) * inverse;
-        const double first = a * s * part;
-        const double second_u = c * task.mu + u * (1.0 + s * part) * first, second_x = c * task.mu - x * (1.0 - a * part) * first;
-        const double by_a = 1.0 / a, by_s = 1.0 / s;
-        const double da = (a * s * (shortfall - sigma * task.df[i + k]) + s * second_u - a * second_x) * inverse;
-        const double du = (second_u - u * da) * by_a - u, dx = (second_x + x * da) * by_s - x;
-        task.dalpha[at + k] = counts ? da : 0.0;
-        task.dsurplus[at + k] = counts ? du : 0.0;
-        task.dslack[at + k] = counts ? dx : 0.0;
-        blocking[k] = counts ? larger(larger(-da * by_a, da * by_s), larger(-du / u, -dx / x)) : 0.0;
+    const Index end = end_of(task, i);
+    dots(task.A, i, end - i, task.direction, 0.0, task.df + i);
+    by_lanes(i, end, [&]<class V>(Index k) {
+      for (int h = 0; h < task.halves; ++h) {
+        const Index at = h * n + k;
+        const Half<V> half(task, at);
+        const V shortfall = half.shortfall(read<V>(task.f + k));
+        const Second<V> second(half, (shortfall - half.sigma * read<V>(task.aimed + k)) * half.inverse, task.mu);
+        const auto counts = half.c > V{};
+        const V one = constant<V>(1.0), by_a = 1.0 / (counts ? half.a : one), by_s = 1.0 / (counts ? half.s : one);
+        const V to = half.a * half.s * (shortfall - half.sigma * read<V>(task.df + k));
+        const V da = (to + half.s * second.u - half.a * second.x) * half.inverse;
+        const V du = (second.u - half.u * da) * by_a - half.u, dx = (second.x + half.x * da) * by_s - half.x;
+        write<V>(da, task.dalpha + at);
+        write<V>(counts ? du : V{}, task.dsurplus + at);
+        write<V>(counts ? dx : V{}, task.dslack + at);
+        const V most = larger<V>(larger<V>(-da * by_a, da * by_s), larger<V>(-du / half.u, -dx / half.x));
+        blocking.add<V>(counts ? most : V{});
       }
-      sums.blocking = largest_of(blocking, count, sums.blocking);
-    }
+    });
   }
-  return sums;
+  return {.blocking = blocking.total(), .zero = 0.0, .two = 0.0, .total = 0.0, .lacking = 0.0, .loss = 0.0};
 }
 
 BarrierSums move(const BarrierTask& task) {
   const Index n = task.A.n;
-  BarrierSums sums{.blocking = 0.0, .zero = 0.0, .two = 0.0, .total = 0.0, .lacking = 0.0, .loss = 0.0};
-  double lacking[block], loss[block];
-  for (Index i = task.begin; i < task.end; i += block) {
-    const Index count = length_of(task, i);
-    for (int h = 0; h < task.halves; ++h) {
-      const Index at = h * n + i;
-      for (Index k = 0; k < count; ++k) {
-        const double c = task.price[at + k];
-        const double a = smaller(task.alpha[at + k] + task.step * task.dalpha[at + k], c);
-        const double u = task.surplus[at + k] + task.step * task.dsurplus[at + k];
-        const double x = task.slack[at + k] + task.step * task.dslack[at + k];
-        task.alpha[at + k] = a;
-        task.surplus[at + k] = u;
-        task.slack[at + k] = x;
-        lacking[k] = u * a + x * (c - a);
-        loss[k] = c * larger(0.0, task.target[at + k] - task.sign[at + k] * task.f[i + k]);
-      }
-      sums.lacking += sum_of(lacking, count);
-      sums.loss += sum_of(loss, count);
-    }
-  }
-  return sums;
+  LaneSum lacking, loss;
+  for (int h = 0; h < task.halves; ++h)
+    by_lanes(task.begin, task.end, [&]<class V>(Index k) {
+      const Index at = h * n + k;
+      const V c = read<V>(task.price + at);
+      const V a = smaller<V>(read<V>(task.alpha + at) + task.step * read<V>(task.dalpha + at), c);
+      const V u = read<V>(task.surplus + at) + task.step * read<V>(task.dsurplus + at);
+      const V x = read<V>(task.slack + at) + task.step * read<V>(task.dslack + at);
+      write<V>(a, task.alpha + at);
+      write<V>(u, task.surplus + at);
+      write<V>(x, task.slack + at);
+      lacking.add<V>(u * a + x * (c - a));
+      loss.add<V>(c * larger<V>(V{}, read<V>(task.target + at) - read<V>(task.sign + at) * read<V>(task.f + k)));
+    });
+  return {.blocking = 0.0, .zero = 0.0, .two = 0.0, .total = 0.0, .lacking = lacking.total(), .loss = loss.total()};
 }
 
 }  // namespace

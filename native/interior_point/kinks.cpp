@@ -21,8 +21,8 @@ double fenchel_gap(const DualBox& box, Vector f, Vector beta) {
   double total = 0.0;
   for (std::size_t i = 0; i < f.size(); ++i) {
     const double e = box.p[i] - f[i];
-    const double best = best_answer(e, box.epsilon[i], box.d[i], box.lower[i], box.upper[i]);
-    total += fenchel_gap(e, box.epsilon[i], box.d[i], best, beta[i]);
+    const Box<double> sample{box.epsilon[i], box.d[i], box.lower[i], box.upper[i]};
+    total += sample.gap(e, sample.best(e), beta[i]);
   }
   return total;
 }

@@ -70,7 +70,7 @@ GAPLESS_INLINE void tile(const T* left, const T* right, Index depth, Index strid
   }
   for (int m = 0; m < M; ++m)
     for (int s = 0; s < S; ++s)
-      for (int h = 0; h < w; ++h) out[m * stride + s * w + h] += static_cast<double>(sums[m][s][h]);
+      for (int h = 0; h < w; ++h) out[m * stride + s * w + h] += static_cast<double>(lane<T>(sums[m][s], h));
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/pool.hpp"
-#include "newton/box.hpp"
 #include "newton/factored.hpp"
 
 namespace gapless {
@@ -74,14 +73,16 @@ Piecewise::Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const Du
     : rows_(rows), n_(box.n), d_(d), ones_(ones), sparse_(sparse), box_(box), rho_(rho.begin(), rho.end()), bounds_(cut(rows, box.n, d + ones)),
       w_(w.begin(), w.end()), f_(at(n_)), df_(at(n_)), beta_(at(n_)), other_f_(at(n_)), other_beta_(at(n_)),
       p_(box.p, box.p + n_), inverse_(at(n_)), total_(at(d + ones)), slope_(at(d + ones)), inside_(at(n_)), other_inside_(at(n_)) {
-  if (std::any_of(w_.begin(), w_.end(), [](double each) { return each != 0.0; })) {
+  const bool anywhere = std::any_of(w_.begin(), w_.end(), [](double each) { return each != 0.0; });
+  if (anywhere && width > 0.0 && centre.empty()) {  // the centre depends on the decisions
     Sweep first = task();
     first.direction = w_.data();
     first.df = df_.data();
     pass(first, nullptr);
     f_.swap(df_);
   }
-  round(width, centre);
+  prepare(width, centre);
+  look(anywhere && (width == 0.0 || !centre.empty()) ? w_.data() : nullptr);
 }
 
 Sweep Piecewise::task() const {
@@ -117,6 +118,11 @@ SweepSums Piecewise::pass(const Sweep& common, double* total) {
 }
 
 void Piecewise::round(double width, Vector centre) {
+  prepare(width, centre);
+  look(nullptr);
+}
+
+void Piecewise::prepare(double width, Vector centre) {
   rounded_ = width > 0.0;
   for (Index i = 0; i < n_; ++i) {
     const double lower = box_.lower[i], upper = box_.upper[i], reach = std::max(upper, -lower);
@@ -136,7 +142,15 @@ void Piecewise::round(double width, Vector centre) {
   }
   hessian_.clear();
   hopeful_ = true;
+}
+
+void Piecewise::look(const double* direction) {
   Sweep next = task();
+  if (direction) {
+    next.direction = direction;
+    next.df = df_.data();
+    next.t = 1.0;
+  }
   next.beta = other_beta_.data();
   next.decisions = other_f_.data();
   next.inside = inside_.data();

@@ -58,6 +58,8 @@ class Piecewise {
   Sweep task() const;
   // Makes the task for each piece of the rows; adds up their sums and, where asked, their Σ (β − last) a into `total`.
   SweepSums pass(const Sweep& common, double* total);
+  void prepare(double width, Vector centre);  // the smooth loss of a round
+  void look(const double* direction);         // β and the sums at f, or where f is zero at A·direction
   std::vector<double> ridge() const;  // ρ, and a little where nothing else holds a free intercept: no sample is inside
   void settle();  // what follows from w, Σ β a and the sums
   bool is_inside(Index i) const { return inside_[static_cast<std::size_t>(i)] != 0; }

@@ -9,7 +9,8 @@ namespace {
 
 // v += Σ scale[k] x over `count` rows.
 template <class T>
-GAPLESS_INLINE void add_rows(const DenseRows<T>& rows, const Index* which, const double* scale, Index count, double* v) {
+GAPLESS_INLINE void add_rows(const DenseRows<T>& rows, const Index* which, const double* scale, Index count,
+                             double* GAPLESS_RESTRICT v) {
   Index k = 0;
   for (; k + 4 <= count; k += 4) {  // four at a time, so that the sums are read and written a quarter as often
     const T *a = rows.row(which[k]), *b = rows.row(which[k + 1]), *c = rows.row(which[k + 2]), *e = rows.row(which[k + 3]);
@@ -27,28 +28,31 @@ GAPLESS_INLINE void add_rows(const R& rows, const Index* which, const double* sc
 
 // ⟨x, w⟩ + b of the rows from `begin`.
 template <class T>
-GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, const double* w, double b, double* out) {
+GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, const double* w, double b, double* GAPLESS_RESTRICT out) {
   constexpr int step = lanes<double>;
-  const Index whole = rows.d - rows.d % step;
+  const Index d = rows.d, whole = d - d % step;
   Index k = 0;
-  for (; k + 4 <= count; k += 4) {
-    const T* const x[4] = {rows.row(begin + k), rows.row(begin + k + 1), rows.row(begin + k + 2), rows.row(begin + k + 3)};
-    double sums[4][step] = {};
-    for (Index j = 0; j < whole; j += step)
-#pragma GCC unroll 4
-      for (int r = 0; r < 4; ++r)
-#pragma GCC unroll 8
-        for (int h = 0; h < step; ++h) sums[r][h] += static_cast<double>(x[r][j + h]) * w[j + h];
-    double tail[4] = {b, b, b, b};
-    for (Index j = whole; j < rows.d; ++j)
-#pragma GCC unroll 4
-      for (int r = 0; r < 4; ++r) tail[r] += static_cast<double>(x[r][j]) * w[j];
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; ++r) {
-      for (int half = step / 2; half > 0; half /= 2)
-        for (int h = 0; h < half; ++h) sums[r][h] += sums[r][h + half];
-      out[k + r] = sums[r][0] + tail[r];
+  for (; k + 4 <= count; k += 4) {  // four at a time, so that their additions do not wait for each other
+    const T *x = rows.row(begin + k), *y = x + d, *z = y + d, *u = z + d;
+    Lanes<double> p{}, q{}, r{}, s{};
+    for (Index j = 0; j < whole; j += step) {
+      const Lanes<double> v = load(w + j);
+      p += load64(x + j) * v;
+      q += load64(y + j) * v;
+      r += load64(z + j) * v;
+      s += load64(u + j) * v;
     }
+    double rest[4] = {b, b, b, b};
+    for (Index j = whole; j < d; ++j) {
+      rest[0] += static_cast<double>(x[j]) * w[j];
+      rest[1] += static_cast<double>(y[j]) * w[j];
+      rest[2] += static_cast<double>(z[j]) * w[j];
+      rest[3] += static_cast<double>(u[j]) * w[j];
+    }
+    out[k] = rest[0] + sum_of(p);
+    out[k + 1] = rest[1] + sum_of(q);
+    out[k + 2] = rest[2] + sum_of(r);
+    out[k + 3] = rest[3] + sum_of(s);
   }
   for (; k < count; ++k) out[k] = rows.dot(begin + k, w) + b;
 }

@@ -1,4 +1,4 @@
-// Passes over rows (sweep.hpp), block by block. Sums are taken from short arrays: the loops that fill these have no order, and vectorise.
+// Passes over rows (sweep.hpp), block by block.
 #include "newton/sweep.hpp"
 
 #include "newton/box.hpp"
@@ -13,56 +13,69 @@ constexpr Index least_block = 16;
 
 template <class R>
 GAPLESS_INLINE Index block_of(const R& rows) {
-  const Index fits = static_cast<Index>(block_entries * static_cast<double>(rows.n) / larger(1.0, rows.entries()));
+  const Index fits = static_cast<Index>(block_entries * static_cast<double>(rows.n) / larger<double>(1.0, rows.entries()));
   return fits < least_block ? least_block : (fits > most_block ? most_block : fits);
 }
 
-GAPLESS_INLINE double is_inside(double beta, double lower, double upper) {
-  return (beta != 0.0) & (lower < beta) & (beta < upper) ? 1.0 : 0.0;
+template <class V>
+GAPLESS_INLINE auto is_inside(const V& beta, const V& lower, const V& upper) {
+  return (beta != V{}) & (lower < beta) & (beta < upper);
 }
 
-// Slope and curvature of the samples [i, i + count).
-GAPLESS_INLINE void derivatives(const Sweep& task, Index i, Index count, double* term, SweepSums& sums) {
-  const SmoothBox& box = task.smooth;
-  double bent[most_block];
-  for (Index k = 0; k < count; ++k) {
-    const double df = task.df[i + k], lower = box.lower[i + k], upper = box.upper[i + k], inverse = box.inverse[i + k];
-    const double beta = answer(box.p[i + k] - (task.f[i + k] + task.t * df), box.epsilon[i + k], inverse, lower, upper);
-    term[k] = -beta * df;
-    bent[k] = is_inside(beta, lower, upper) * (df * df * inverse);
-  }
-  sums.slope += sum_of(term, count);
-  sums.curvature += sum_of(bent, count);
+// Slope and curvature of the samples [begin, end).
+GAPLESS_INLINE void derivatives(const Sweep& task, Index begin, Index end, SweepSums& sums) {
+  const SmoothBox smooth = task.smooth;
+  const double *f = task.f, *df = task.df, t = task.t;
+  LaneSum slope, curvature;
+  by_lanes(begin, end, [&]<class V>(Index k) {
+    const Box<V> box{read<V>(smooth.epsilon + k), V{}, read<V>(smooth.lower + k), read<V>(smooth.upper + k)};
+    const V along = read<V>(df + k), inverse = read<V>(smooth.inverse + k);
+    const V beta = box.answer(read<V>(smooth.p + k) - (read<V>(f + k) + t * along), inverse);
+    slope.add<V>(-beta * along);
+    const V bent = along * along * inverse;
+    curvature.add<V>(is_inside(beta, box.lower, box.upper) ? bent : V{});
+  });
+  sums.slope += slope.total();
+  sums.curvature += curvature.total();
 }
 
 template <bool rounded, bool moves>
-GAPLESS_INLINE void respond(const Sweep& task, Index i, Index count, SweepSums& sums) {
-  const SmoothBox& box = task.smooth;
-  double loss[most_block], lacking[most_block], slope[most_block], bent[most_block], inside[most_block];
-  for (Index k = 0; k < count; ++k) {
-    const double epsilon = box.epsilon[i + k], lower = box.lower[i + k], upper = box.upper[i + k], inverse = box.inverse[i + k];
-    const double df = moves ? task.df[i + k] : 0.0;
-    const double f = moves ? task.f[i + k] + task.t * df : task.f[i + k];
-    const double beta = answer(box.p[i + k] - f, epsilon, inverse, lower, upper);
-    task.decisions[i + k] = f;
-    task.beta[i + k] = beta;
-    inside[k] = is_inside(beta, lower, upper);
-    const double e = task.p[i + k] - f, d = task.d[i + k];
-    const double best = rounded ? best_answer(e, epsilon, d, lower, upper) : beta;
-    loss[k] = box_term(e, epsilon, d, best);
-    if (rounded) lacking[k] = fenchel_gap(e, epsilon, d, best, beta);
-    if (moves) {
-      slope[k] = -beta * df;
-      bent[k] = inside[k] * (df * df * inverse);
+GAPLESS_INLINE void respond(const Sweep& task, Index begin, Index end, SweepSums& sums) {
+  const SmoothBox smooth = task.smooth;
+  const double *f = task.f, *df = task.df, *p = task.p, *d = task.d, t = task.t;
+  double *decisions = task.decisions, *found = task.beta;
+  std::uint8_t* inside = task.inside;
+  LaneSum loss, lacking, slope, curvature;
+  by_lanes(begin, end, [&]<class V>(Index k) {
+    const Box<V> box{read<V>(smooth.epsilon + k), read<V>(d + k), read<V>(smooth.lower + k), read<V>(smooth.upper + k)};
+    const V inverse = read<V>(smooth.inverse + k);
+    V at = read<V>(f + k), along{};
+    if constexpr (moves) {
+      along = read<V>(df + k);
+      at = at + t * along;
     }
-  }
-  for (Index k = 0; k < count; ++k) task.inside[i + k] = inside[k] != 0.0;
-  sums.loss += sum_of(loss, count);
-  if (rounded) sums.lacking += sum_of(lacking, count);
-  if (moves) {
-    sums.slope += sum_of(slope, count);
-    sums.curvature += sum_of(bent, count);
-  }
+    const V beta = box.answer(read<V>(smooth.p + k) - at, inverse);
+    const auto in = is_inside(beta, box.lower, box.upper);
+    write<V>(at, decisions + k);
+    write<V>(beta, found + k);
+    write_mask(in, inside + k);
+    const V e = read<V>(p + k) - at;
+    V best = beta;
+    if constexpr (rounded) {
+      best = box.best(e);
+      lacking.add<V>(box.gap(e, best, beta));
+    }
+    loss.add<V>(box.term(e, best));
+    if constexpr (moves) {
+      slope.add<V>(-beta * along);
+      const V bent = along * along * inverse;
+      curvature.add<V>(in ? bent : V{});
+    }
+  });
+  sums.loss += loss.total();
+  sums.lacking += lacking.total();
+  sums.slope += slope.total();
+  sums.curvature += curvature.total();
 }
 
 template <class R>
@@ -77,13 +90,13 @@ SweepSums pass(const void* of, const Sweep& task) {
     const Index count = task.end - i < block ? task.end - i : block;
     if (task.direction) dots(rows, i, count, task.direction, b, task.df + i);
     if (!task.beta) {
-      derivatives(task, i, count, scale, sums);
+      derivatives(task, i, i + count, sums);
       continue;
     }
     if (task.rounded)
-      task.df ? respond<true, true>(task, i, count, sums) : respond<true, false>(task, i, count, sums);
+      task.df ? respond<true, true>(task, i, i + count, sums) : respond<true, false>(task, i, i + count, sums);
     else
-      task.df ? respond<false, true>(task, i, count, sums) : respond<false, false>(task, i, count, sums);
+      task.df ? respond<false, true>(task, i, i + count, sums) : respond<false, false>(task, i, i + count, sums);
     if (!task.total) continue;
     Index changed = 0;
     double added = 0.0;
@@ -102,9 +115,7 @@ SweepSums pass(const void* of, const Sweep& task) {
 
 SweepSums along(const Sweep& task) {
   SweepSums sums;
-  double term[most_block];
-  for (Index i = task.begin; i < task.end; i += most_block)
-    derivatives(task, i, task.end - i < most_block ? task.end - i : most_block, term, sums);
+  derivatives(task, task.begin, task.end, sums);
   return sums;
 }
 
@@ -137,7 +148,7 @@ void squares(const void* of, const double* weight, Index begin, Index end, doubl
       for (; j + 8 <= rows.d; j += 8)
         for (int h = 0; h < 8; ++h) sums[h] += weight[j + h] * (static_cast<double>(x[j + h]) * static_cast<double>(x[j + h]));
       for (int h = 0; j < rows.d; ++j, ++h) sums[h] += weight[j] * (static_cast<double>(x[j]) * static_cast<double>(x[j]));
-      out[i] = sum_of(sums, 8);
+      out[i] = ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
     }
   }
 }
