@@ -14,6 +14,7 @@ void bind_newton(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_textbook(nanobind::module_& m);
+void bind_products(nanobind::module_& m);
 void bind_proof(nanobind::module_& m);
 void bind_smo(nanobind::module_& m);
 

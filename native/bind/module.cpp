@@ -15,6 +15,7 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_kernels(m);
   gapless::bind::bind_sdca(m);
   gapless::bind::bind_textbook(m);
+  gapless::bind::bind_products(m);
   gapless::bind::bind_proof(m);
   gapless::bind::bind_smo(m);
 }

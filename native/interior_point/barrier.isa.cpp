@@ -4,7 +4,7 @@
 // rarely as they can. A half without a price (c = 0) counts for nothing: its e is taken as one and its terms as zero.
 #include "interior_point/barrier.hpp"
 
-#include "newton/products.hpp"
+#include "core/row_products.hpp"
 
 namespace gapless::GAPLESS_LEVEL {
 namespace {

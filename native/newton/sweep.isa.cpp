@@ -2,7 +2,7 @@
 #include "newton/sweep.hpp"
 
 #include "newton/box.hpp"
-#include "newton/products.hpp"
+#include "core/row_products.hpp"
 
 namespace gapless::GAPLESS_LEVEL {
 namespace {

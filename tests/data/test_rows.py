@@ -6,12 +6,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numba import njit
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
-from gapless.data import CsrRows, DenseRows, check_matrix, products
+from gapless.data import CsrRows, DenseRows, check_matrix
 from gapless.data.products import matvec, rmatvec
-from gapless.data.rows import as_rows, row_add, row_dot, row_entries, squared_norms
+from gapless.data.rows import as_rows, row_entries, squared_norms
 
 # Halves and small integers: sums are exact in float64, so that equality is equality.
 ENTRIES = st.integers(-16, 16).map(lambda i: i / 2)
@@ -28,20 +27,6 @@ def stored(X: np.ndarray, form: str, dtype: type, index: type = np.int32):
     return check_matrix(sp.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape))
 
 
-@njit
-def dots(rows, n, w):
-    out = np.empty(n)
-    for i in range(n):
-        out[i] = row_dot(rows, i, w)
-    return out
-
-
-@njit
-def add_all(rows, n, scales, w):
-    for i in range(n):
-        row_add(rows, i, scales[i], w)
-
-
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("form", FORMS)
@@ -49,14 +34,14 @@ def add_all(rows, n, scales, w):
 @given(X=MATRICES, data=st.data())
 def test_compiled_rows_equal_naive_numpy(form, dtype, index, X, data):
     n, d = X.shape
-    rows = as_rows(stored(X, form, dtype, index))
+    matrix = stored(X, form, dtype, index)
     w = data.draw(arrays(np.float64, d, elements=ENTRIES))
     scales = data.draw(arrays(np.float64, n, elements=ENTRIES))
-    assert_array_equal(dots(rows, n, w), X @ w)
-    assert_array_equal(squared_norms(rows, n), (X**2).sum(axis=1))
-    total = w.copy()
-    add_all(rows, n, scales, total)
-    assert_array_equal(total, w + X.T @ scales)
+    step = data.draw(st.integers(1, n))
+    assert_array_equal(matvec(matrix, w), X @ w)
+    assert_array_equal(rmatvec(matrix, scales), X.T @ scales)
+    assert_array_equal(squared_norms(as_rows(matrix), n), (X**2).sum(axis=1))
+    assert_array_equal(squared_norms(as_rows(matrix), n, step), (X[::step] ** 2).sum(axis=1))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -77,20 +62,9 @@ def test_float32_data_is_summed_in_float64(form):
     X = np.array([[1e8, 1.0, -1e8]], np.float32)
     matrix = stored(X, form, np.float32)
     rows = as_rows(matrix)
-    assert dots(rows, 1, np.ones(3))[0] == 1.0  # 0 in float32
-    assert matvec(matrix, np.ones(3))[0] == 1.0
+    assert matvec(matrix, np.ones(3))[0] == 1.0  # 0 in float32
     assert squared_norms(rows, 1)[0] == 2e16 + 1.0
     assert_array_equal(rmatvec(matrix, np.array([1e-9])), X[0].astype(np.float64) * 1e-9)
-
-
-@pytest.mark.parametrize("halves", [False, True])
-def test_float32_products_by_halves_or_not(halves, monkeypatch):
-    monkeypatch.setattr(products, "_TWO_THREADS", 1 if halves else 100)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(11, 3)).astype(np.float32)
-    w, beta = rng.normal(size=3), rng.normal(size=11)
-    assert_allclose(matvec(X, w), X.astype(np.float64) @ w, rtol=1e-14)
-    assert_allclose(rmatvec(X, beta), X.astype(np.float64).T @ beta, rtol=1e-13)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -13,7 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-_SOME = 4096  # values that mostly tell what all are
+from gapless import _native
+
+_BLOCK = (
+    1 << 16
+)  # values that are looked at together: they stay in the cache, and the first block mostly tells what all are
 # The subset of fast-math that keeps NaN, infinities and their comparisons intact.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 
@@ -48,7 +52,7 @@ Rows: TypeAlias = DenseRows | CsrRows | OnesRows
 def as_rows(X: Any) -> Rows:
     """View a checked matrix (see :func:`gapless.data.check_matrix`) as rows, without copying its values."""
     if not sp.issparse(X):
-        return DenseRows(frozen(X))
+        return DenseRows(frozen(np.ascontiguousarray(X)))
     return CsrRows(
         frozen(X.data),
         frozen(_unsigned(X.indices)),
@@ -68,9 +72,10 @@ def compact(rows: Rows) -> Rows:
     if not isinstance(rows, CsrRows) or is_mapped(rows.values):
         return rows
     values = rows.values
-    if values.size and values[0] == 1 and (values == 1).all():
+    blocks = [slice(begin, begin + _BLOCK) for begin in range(0, len(values), _BLOCK)]
+    if values.size and all((values[block] == 1).all() for block in blocks):
         return OnesRows(rows.indices, rows.indptr)
-    if values.dtype == np.float64 and _is_single(values[:_SOME]) and _is_single(values):
+    if values.dtype == np.float64 and all(_is_single(values[block]) for block in blocks):
         return CsrRows(frozen(values.astype(np.float32)), rows.indices, rows.indptr)
     return rows
 
@@ -95,6 +100,13 @@ def frozen(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def squared_norms(rows: Rows, n: int, step: int = 1) -> np.ndarray:
+    """‖xᵢ‖² of every so many of the first n rows, in float64."""
+    out = np.empty((n + step - 1) // step)
+    _native.squared_norms(rows, n, step, out)
+    return out
 
 
 def row_entries(rows: Rows) -> float:
@@ -193,21 +205,3 @@ def _dense_dot(x, w):
     for j in range(x.shape[0]):
         total += x[j] * w[j]
     return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def squared_norms(rows, n, step=1):
-    """‖xᵢ‖² of every so many of the first n rows, in float64."""
-    out = np.empty((n + step - 1) // step)
-    for k in range(len(out)):
-        i = k * step
-        total = 0.0
-        if hasattr(rows, "indptr"):
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                total += np.float64(rows.values[e]) ** 2
-        else:
-            x = rows.values[i]
-            for j in range(x.shape[0]):
-                total += np.float64(x[j]) ** 2
-        out[k] = total
-    return out
