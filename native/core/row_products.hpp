@@ -26,8 +26,8 @@ GAPLESS_INLINE void add_rows(const R& rows, const Index* which, const double* sc
   for (Index k = 0; k < count; ++k) rows.add(which[k], scale[k], v);
 }
 
-// ⟨x, w⟩ + b of the rows from `begin`.
-template <class T>
+// ⟨x, w⟩ + b of the rows from `begin`, or with x² in the place of x.
+template <bool squared = false, class T>
 GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, const double* w, double b, double* GAPLESS_RESTRICT out) {
   constexpr int step = lanes<double>;
   const Index d = rows.d, whole = d - d % step;
@@ -35,30 +35,43 @@ GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, con
   for (; k + 4 <= count; k += 4) {  // four at a time, so that their additions do not wait for each other
     const T *x = rows.row(begin + k), *y = x + d, *z = y + d, *u = z + d;
     Lanes<double> p{}, q{}, r{}, s{};
+    const auto times = [](auto a, auto b) { return squared ? a * a * b : a * b; };
     for (Index j = 0; j < whole; j += step) {
       const Lanes<double> v = load(w + j);
-      p += load64(x + j) * v;
-      q += load64(y + j) * v;
-      r += load64(z + j) * v;
-      s += load64(u + j) * v;
+      p += times(load64(x + j), v);
+      q += times(load64(y + j), v);
+      r += times(load64(z + j), v);
+      s += times(load64(u + j), v);
     }
     double rest[4] = {b, b, b, b};
     for (Index j = whole; j < d; ++j) {
-      rest[0] += static_cast<double>(x[j]) * w[j];
-      rest[1] += static_cast<double>(y[j]) * w[j];
-      rest[2] += static_cast<double>(z[j]) * w[j];
-      rest[3] += static_cast<double>(u[j]) * w[j];
+      rest[0] += times(static_cast<double>(x[j]), w[j]);
+      rest[1] += times(static_cast<double>(y[j]), w[j]);
+      rest[2] += times(static_cast<double>(z[j]), w[j]);
+      rest[3] += times(static_cast<double>(u[j]), w[j]);
     }
     out[k] = rest[0] + sum_of(p);
     out[k + 1] = rest[1] + sum_of(q);
     out[k + 2] = rest[2] + sum_of(r);
     out[k + 3] = rest[3] + sum_of(s);
   }
-  for (; k < count; ++k) out[k] = rows.dot(begin + k, w) + b;
+  for (; k < count; ++k) {
+    out[k] = b;
+    const T* x = rows.row(begin + k);
+    for (Index j = 0; j < d; ++j) out[k] += (squared ? static_cast<double>(x[j]) : 1.0) * static_cast<double>(x[j]) * w[j];
+  }
 }
-template <class R>
+template <bool squared = false, class R>
 GAPLESS_INLINE void dots(const R& rows, Index begin, Index count, const double* w, double b, double* out) {
-  for (Index k = 0; k < count; ++k) out[k] = rows.dot(begin + k, w) + b;
+  for (Index k = 0; k < count; ++k) {
+    if constexpr (squared) {
+      out[k] = b;
+      for (Index e = rows.indptr[begin + k]; e < rows.indptr[begin + k + 1]; ++e)
+        out[k] += rows.value(e) * rows.value(e) * w[rows.indices[e]];
+    } else {
+      out[k] = rows.dot(begin + k, w) + b;
+    }
+  }
 }
 
 }  // namespace

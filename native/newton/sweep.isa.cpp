@@ -135,22 +135,7 @@ void multiply(const void* of, const Index* chosen, const double* weight, Index b
 
 template <class R>
 void squares(const void* of, const double* weight, Index begin, Index end, double* out) {
-  const R& rows = *static_cast<const R*>(of);
-  for (Index i = begin; i < end; ++i) {
-    if constexpr (R::is_sparse) {
-      double total = 0.0;
-      for (Index k = rows.indptr[i]; k < rows.indptr[i + 1]; ++k) total += weight[rows.indices[k]] * rows.value(k) * rows.value(k);
-      out[i] = total;
-    } else {
-      const auto* x = rows.row(i);
-      double sums[8] = {};
-      Index j = 0;
-      for (; j + 8 <= rows.d; j += 8)
-        for (int h = 0; h < 8; ++h) sums[h] += weight[j + h] * (static_cast<double>(x[j + h]) * static_cast<double>(x[j + h]));
-      for (int h = 0; j < rows.d; ++j, ++h) sums[h] += weight[j] * (static_cast<double>(x[j]) * static_cast<double>(x[j]));
-      out[i] = ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
-    }
-  }
+  dots<true>(*static_cast<const R*>(of), begin, end - begin, weight, 0.0, out + begin);
 }
 
 }  // namespace
