@@ -69,15 +69,15 @@ std::unique_ptr<Node<T>> make_node(const Expression& kernel, const Samples& X) {
   using Kind = Expression::Kind;
   switch (kernel.kind) {
     case Kind::rbf:
-      if (kernel.gamma * largest_norm(X, centre(X)) > large_exponent<T>) return make_given<T>(kernel);
-      return is_worth_sparse(X) ? make_plain<T>(kernel, X) : make_dense<T>(kernel, X);
+      if (kernel.gamma * largest_norm(X) > large_exponent<T>) return make_given<T>(kernel);
+      return is_worth_sparse(X) ? make_sparse<T>(kernel, X) : make_dense<T>(kernel, X);
     case Kind::laplacian:
       if (is_sparse(X) && X.features() > many_features) return make_given<T>(kernel);
       return make_dense<T>(kernel, X);
     case Kind::linear:
     case Kind::polynomial:
     case Kind::sigmoid:
-      return is_worth_sparse(X) ? make_plain<T>(kernel, X) : make_dense<T>(kernel, X);
+      return is_worth_sparse(X) ? make_sparse<T>(kernel, X) : make_dense<T>(kernel, X);
     case Kind::table:
     case Kind::block:
       return make_given<T>(kernel);

@@ -91,7 +91,7 @@ std::unique_ptr<Node<T>> make_node(const Expression& kernel, const Samples& X);
 template <class T>
 std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X);
 template <class T>
-std::unique_ptr<Node<T>> make_plain(const Expression& kernel, const Samples& X);
+std::unique_ptr<Node<T>> make_sparse(const Expression& kernel, const Samples& X);
 template <class T>
 std::unique_ptr<Node<T>> make_given(const Expression& kernel);  // table or block
 template <class T>

@@ -45,7 +45,8 @@ std::vector<double> centre(const Samples& X) {
   return mean;
 }
 
-double largest_norm(const Samples& X, const std::vector<double>& centre) {
+double largest_norm(const Samples& X) {
+  const std::vector<double> centre = is_sparse(X) ? std::vector<double>() : gapless::centre(X);
   double largest = 0.0;
   std::visit(
       [&](const auto& x) {

@@ -28,7 +28,7 @@ double stored_entries(const Samples& X);  // of the chosen rows
 // About the mean of the rows, to be subtracted from all: of many, some tell it.
 std::vector<double> centre(const Samples& X);
 
-// The largest ‖x − centre‖² of dense rows, ‖x‖² of sparse ones.
-double largest_norm(const Samples& X, const std::vector<double>& centre);
+// The largest ‖x − centre‖² of dense rows, ‖x‖² of sparse ones, which are not moved.
+double largest_norm(const Samples& X);
 
 }  // namespace gapless
