@@ -118,4 +118,42 @@ GAPLESS_INLINE Lanes<T> magnitude(Lanes<T> value) {
   return (Lanes<T>)((Whole)value & std::numeric_limits<typename Bits<T>::type>::max());
 }
 
+// As many bytes as T has lanes, as numbers. GCC 12 takes the plain conversion byte by byte.
+template <class T>
+GAPLESS_INLINE Lanes<T> from_bytes(const std::uint8_t* from) {
+  using Whole = Lanes<std::int32_t, T>;
+#if defined(__SSE4_1__)
+  __m128i bytes;
+  if constexpr (lanes<T> == 16) {
+    bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  } else if constexpr (lanes<T> == 8) {
+    bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  } else {
+    std::int32_t few = 0;
+    std::memcpy(&few, from, lanes<T>);
+    bytes = _mm_cvtsi32_si128(few);
+  }
+#endif
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    return __builtin_convertvector((Whole)_mm512_maskz_cvtepu8_epi32(0xffff, bytes), Lanes<T>);
+  else
+    return __builtin_convertvector((Whole)_mm256_cvtepu8_epi32(bytes), Lanes<T>);
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4)
+    return __builtin_convertvector((Whole)_mm256_cvtepu8_epi32(bytes), Lanes<T>);
+  else
+    return __builtin_convertvector((Whole)_mm_cvtepu8_epi32(bytes), Lanes<T>);
+#elif defined(__SSE4_1__)
+  if constexpr (sizeof(T) == 4)
+    return __builtin_convertvector((Whole)_mm_cvtepu8_epi32(bytes), Lanes<T>);
+  else
+    return (Lanes<T>)_mm_cvtepi32_pd(_mm_cvtepu8_epi32(bytes));
+#else
+  Lanes<std::uint8_t, T> bytes;
+  std::memcpy(&bytes, from, sizeof(bytes));
+  return __builtin_convertvector(__builtin_convertvector(bytes, Whole), Lanes<T>);
+#endif
+}
+
 }  // namespace gapless::GAPLESS_LEVEL

@@ -17,7 +17,7 @@
 
 namespace gapless {
 
-constexpr Index block_rows = 64;     // a register of bytes at the widest level
+constexpr Index block_rows = 128;    // two registers of bytes at the widest level: with one, the end of a row costs as much as its entries
 constexpr Index most_counted = 255;  // that a byte holds
 
 template <class T>

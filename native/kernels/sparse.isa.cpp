@@ -1,5 +1,7 @@
 #include "kernels/sparse.hpp"
 
+#include <utility>
+
 #include "kernels/lanes.hpp"
 #include "kernels/profile.hpp"
 
@@ -54,10 +56,9 @@ GAPLESS_INLINE void add_columns(const T* columns, const std::uint32_t* slots, co
 
 template <class T>
 GAPLESS_INLINE void add_all_columns(const T* columns, const std::uint32_t* slots, const T* values, Index n, Block<T>& sums) {
-  add_columns<T, 0>(columns, slots, values, n, sums);
-  if constexpr (vectors<T> > 8) add_columns<T, 8>(columns, slots, values, n, sums);
-  if constexpr (vectors<T> > 16) add_columns<T, 16>(columns, slots, values, n, sums);
-  if constexpr (vectors<T> > 24) add_columns<T, 24>(columns, slots, values, n, sums);
+  [&]<int... part>(std::integer_sequence<int, part...>) {
+    (add_columns<T, part * group<T>>(columns, slots, values, n, sums), ...);
+  }(std::make_integer_sequence<int, vectors<T> / group<T>>());
 }
 
 GAPLESS_INLINE void add_counts(const std::uint8_t* counts, const std::uint32_t* slots, Index n, Bytes* sums) {
@@ -88,15 +89,11 @@ GAPLESS_INLINE void products(const SparseLeft<T>& left, const SparseRight<T>& ri
         add_counts(left.counts, slots, n, totals);
       }
     const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(totals);
-#pragma GCC unroll 32
-    for (int u = 0; u < vectors<T>; ++u) {
-      Lanes<std::uint8_t, T> some;
-      std::memcpy(&some, bytes + u * lanes<T>, sizeof(some));
-      sums.at[u] = __builtin_convertvector(__builtin_convertvector(some, Lanes<std::int32_t, T>), Lanes<T>);
-    }
+#pragma GCC unroll 64
+    for (int u = 0; u < vectors<T>; ++u) sums.at[u] = from_bytes<T>(bytes + u * lanes<T>);
     return;
   }
-#pragma GCC unroll 32
+#pragma GCC unroll 64
   for (int u = 0; u < vectors<T>; ++u) sums.at[u] = Lanes<T>{};
   if (left.slots == nullptr) {
     add_all_columns<T>(left.columns, right.indices + k, right.values ? right.values + k : nullptr, end - k, sums);
@@ -118,7 +115,7 @@ GAPLESS_INLINE void products(const SparseLeft<T>& left, const SparseRight<T>& ri
 template <class T, Kind kind, class Use>
 GAPLESS_INLINE void entries(const Formula<T>& formula, const SparseLeft<T>& left, T norm, const Block<T>& sums, const Use& use) {
   const PowerOfTwo<T>* power = power_constants<T>();
-#pragma GCC unroll 32
+#pragma GCC unroll 64
   for (int u = 0; u < vectors<T>; ++u) {
     Lanes<T> product = sums.at[u];
     if constexpr (kind == Kind::rbf) product = formula.gamma * product + (load<T>(left.norms + u * lanes<T>) + norm);
