@@ -13,6 +13,7 @@ from gapless.data import check_matrix
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
+from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
 from gapless.proof.kkt import KKT, kkt
@@ -152,6 +153,41 @@ class CrammerSingerResult(Result):
         )
 
 
+class MultinomialResult(Result):
+    """A :class:`~gapless.result.Result` whose ``expansion``, ``beta`` and ``b`` have a column a class."""
+
+    @property
+    def b(self) -> np.ndarray:  # type: ignore[override]
+        """The offset of each class."""
+        return self.offsets
+
+    @property
+    def support(self) -> np.ndarray:
+        """Indices of the samples with a block β ≠ 0."""
+        return np.flatnonzero(self.beta.any(axis=1))
+
+    def alpha(self, scaling: str = "C") -> np.ndarray:
+        """|β|, a column a class; the only scaling is ``"C"``."""
+        if scaling != "C":
+            raise InvalidInputError(f"scaling must be C for multinomial regression; got {scaling!r}.")
+        return np.abs(self.beta)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """f of each class, a column a class; their softmax are the probabilities."""
+        X = check_matrix(X, n_features=self.problem.n_features)
+        return self.problem.expand(np.asarray(self.expansion), X) + self.offsets
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class."""
+        return np.asarray(self.problem.classes)[self.decision_function(X).argmax(axis=1)]
+
+    def kkt(self) -> NoReturn:
+        """Refused: the table has one dual variable a sample."""
+        raise UnsupportedError(
+            "kkt() reports one dual variable a sample; multinomial regression has one for each class, see result.beta."
+        )
+
+
 @singledispatch
 def result_type(problem: Problem) -> type[Result]:
     """The kind of result that a kind of problem has."""
@@ -166,3 +202,8 @@ def _(problem: L1Problem) -> type[Result]:
 @result_type.register
 def _(problem: CrammerSingerProblem) -> type[Result]:
     return CrammerSingerResult
+
+
+@result_type.register
+def _(problem: MultinomialProblem) -> type[Result]:
+    return MultinomialResult

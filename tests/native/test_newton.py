@@ -76,7 +76,6 @@ def test_only_rows_with_few_entries_stay_sparse():
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_rows_are_gathered_and_weighed(storage):
-    rng = np.random.default_rng(1)
     rows, X = stored(storage, 60, 11)
     chosen = np.array([5, 0, 59, 5])
     for columns in (11, 12):
@@ -161,8 +160,8 @@ def test_the_objective_at_a_model(storage, n, bend, width):
 @pytest.mark.parametrize("scale", [1.0, 0.05, 30.0])  # t = 1 does, is too short, or is too far
 def test_a_step_ends_where_the_slope_is_almost_zero(storage, scale):
     rng = np.random.default_rng(4)
-    rows, X = stored(storage, 500, 6)
-    A, box, rho = with_ones(X, True), box_of(500, rng, 0.7), np.ones(7)
+    rows, _ = stored(storage, 500, 6)
+    box, rho = box_of(500, rng, 0.7), np.ones(7)
     w = rng.normal(size=7)
     samples = Samples.of(rows, 6, True)
     q = _native.Piecewise(*samples, box, rho, w, 0.0, None)
@@ -184,8 +183,8 @@ def test_a_step_ends_where_the_slope_is_almost_zero(storage, scale):
 @pytest.mark.parametrize("storage", STORAGES)
 def test_conjugate_gradients_solve_the_same_system(storage):
     rng = np.random.default_rng(5)
-    rows, X = stored(storage, 300, 8)
-    A, box, rho = with_ones(X, True), box_of(300, rng, 0.7), np.append(np.ones(8), 0.2)
+    rows, _ = stored(storage, 300, 8)
+    box, rho = box_of(300, rng, 0.7), np.append(np.ones(8), 0.2)
     q = _native.Piecewise(*Samples.of(rows, 8, True), box, rho, 0.01 * rng.normal(size=9), 0.0, None)
     for _ in range(3):
         q.step(q.newton())

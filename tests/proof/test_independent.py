@@ -12,10 +12,10 @@ from sklearn.datasets import load_iris
 
 import gapless as gl
 from gapless import _native, kernels
-from gapless.multinomial import MultinomialProblem
 from gapless.problems import nu
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
+from gapless.problems.multinomial import MultinomialProblem
 from gapless.proof.certificate import Certificate
 from gapless.proof.independent import evaluate_independently
 from tests.sample_problems import CATALOGUE, STORAGES

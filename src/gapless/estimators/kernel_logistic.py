@@ -19,10 +19,11 @@ from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIV
 from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import Precomputed, Validity
 from gapless.kernels.gram import blocks
-from gapless.multinomial import MultinomialNewton, MultinomialProblem
+from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.solvers import Solver
 from gapless.solvers.newton.kernel_newton import KernelNewton
+from gapless.solvers.newton.multinomial_newton import MultinomialNewton
 from gapless.store import register
 
 

@@ -9,6 +9,7 @@ from gapless.solvers.choose import choose, expected_costs
 from gapless.solvers.crammer_singer.solver import CrammerSingerDual
 from gapless.solvers.interior_point.solver import InteriorPoint
 from gapless.solvers.l1.solver import L1CoordinateDescent
+from gapless.solvers.newton.multinomial_newton import MultinomialNewton
 from gapless.solvers.newton.newton import Newton
 from gapless.solvers.newton.smoothed_newton import SmoothedNewton
 from gapless.solvers.sdca.solver import SDCA
@@ -33,6 +34,7 @@ __all__ = [
     "Engine",
     "InteriorPoint",
     "L1CoordinateDescent",
+    "MultinomialNewton",
     "Newton",
     "Outcome",
     "Pegasos",

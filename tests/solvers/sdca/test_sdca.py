@@ -164,9 +164,9 @@ def test_a_large_C_ends_by_newton_steps(loss, intercept):
 def newton_alone(problem: gl.Problem) -> gl.Certificate:
     """What Newton steps from zero prove."""
     newton = ProximalNewton(problem, problem.rows, np.zeros(problem.n_samples), np.zeros(problem.n_features), 0.0)
-    newton.step()
+    newton.step(1e-9)
     while not newton.stuck and newton.gap > 1e-9 * newton.primal:
-        newton.step()
+        newton.step(1e-9)
     return gl.certify(problem, gl.Point(beta=newton.beta, w=newton.w, b=newton.b))
 
 

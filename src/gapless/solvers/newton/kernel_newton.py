@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg as la
@@ -22,7 +22,7 @@ from gapless.kernels import Precomputed, Validity
 from gapless.losses import Logistic
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Solver, State, full_gram
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, full_gram
 
 _LOOSE = 0.1  # how far conjugate gradients reduce the residual while Newton's model is still rough
 _PATIENCE = 20  # products after which a factorisation is worth its while, plus one for every so many samples
@@ -48,20 +48,6 @@ class Factor(NamedTuple):
     L: np.ndarray
 
 
-@dataclass
-class KernelNewtonState(State):
-    """The coefficients of w, f = Ka, the residual r = a − β with Kr, and the proven gap."""
-
-    K: np.ndarray = None  # type: ignore[assignment]
-    a: np.ndarray = None  # type: ignore[assignment]
-    f: np.ndarray = None  # type: ignore[assignment]
-    loss: LossAt = None  # type: ignore[assignment]
-    Kr: np.ndarray = None  # type: ignore[assignment]
-    primal: float = math.inf
-    gap: float = math.inf
-    factor: Factor | None = None
-
-
 @dataclass(frozen=True)
 class KernelNewton(Solver):
     """Newton's method on the n×n kernel matrix, which it holds, for the logistic loss.
@@ -83,31 +69,25 @@ class KernelNewton(Solver):
             return f"{self.name} needs the second derivative of the logistic loss; use solver='auto' for others."
         return refuse_invalid_kernel(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> KernelNewtonState:
-        return begin(problem, self.name, start, rng, (problem.n_samples,), self.loss_at)
-
-    def step(self, problem: Problem, state: KernelNewtonState) -> None:
-        newton_step(problem, state, self.loss_at)
-
-    def point(self, problem: Problem, state: KernelNewtonState) -> Point:
-        return Point(beta=state.loss.beta.copy(), expansion=state.a.copy())
-
-    def loss_at(self, problem: Problem, f: np.ndarray, former: np.ndarray | None) -> LossAt:
-        """The logistic loss of two classes."""
-        y, cost, free = np.asarray(problem.y), np.asarray(problem.cost), problem.intercept == "free"
-        b = float(np.mean(problem.loss.best_intercept(y, f, cost))) if free else 0.0
-        wrong = expit(-y * (f + b))
-        h = cost * wrong * (1.0 - wrong)
-        total = float(h.sum())
-
-        def curve(u: np.ndarray) -> np.ndarray:
-            return h * (u - float(h @ u) / total) if free and total > 0 else h * u
-
-        value = float((cost * problem.loss.value(y, f + b)).sum())
-        return LossAt(value, cost * y * wrong, np.array([b]), curve, h)
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> KernelNewtonEngine:
+        return KernelNewtonEngine(
+            problem, self.name, start, (problem.n_samples,), lambda f, former: logistic_loss(problem, f)
+        )
 
 
-Evaluate = Callable[[Any, np.ndarray, np.ndarray | None], LossAt]
+def logistic_loss(problem: Problem, f: np.ndarray) -> LossAt:
+    """The logistic loss of two classes, its offset chosen best."""
+    y, cost, free = np.asarray(problem.y), np.asarray(problem.cost), problem.intercept == "free"
+    b = float(np.mean(problem.loss.best_intercept(y, f, cost))) if free else 0.0
+    wrong = expit(-y * (f + b))
+    h = cost * wrong * (1.0 - wrong)
+    total = float(h.sum())
+
+    def curve(u: np.ndarray) -> np.ndarray:
+        return h * (u - float(h @ u) / total) if free and total > 0 else h * u
+
+    value = float((cost * problem.loss.value(y, f + b)).sum())
+    return LossAt(value, cost * y * wrong, np.array([b]), curve, h)
 
 
 def refuse_invalid_kernel(problem: Problem, name: str) -> str | None:
@@ -117,98 +97,100 @@ def refuse_invalid_kernel(problem: Problem, name: str) -> str | None:
     return f"{name} needs a positive semi-definite kernel, in which P is convex; got {problem.kernel!r}."
 
 
-def begin(
-    problem: Problem,
-    name: str,
-    start: Point | None,
-    rng: np.random.Generator,
-    shape: tuple[int, ...],
-    loss_at: Evaluate,
-) -> KernelNewtonState:
-    """The state at the start's coefficients, or at zero."""
-    a = np.zeros(shape)
-    if start is not None and (start.expansion is not None or start.beta is not None):
-        a = np.array(start.beta if start.expansion is None else start.expansion, dtype=np.float64)
-    K = _gram(problem, name)
-    state = KernelNewtonState(rng, K=K, a=a, f=K @ a if a.any() else np.zeros(shape))
-    _judge(problem, state, loss_at)
-    return state
+class KernelNewtonEngine(Engine):
+    """The coefficients a of w, f = Ka, the residual r = a − β with Kr, and the proven gap.
 
+    ``loss_at(f, offsets)`` evaluates the loss; the offsets of the last evaluation, None at first, are where the search for the best begins.
+    """
 
-def newton_step(problem: Problem, state: KernelNewtonState, loss_at: Evaluate) -> None:
-    """One Newton step with a line search; ``ready`` where the gap is at its target, ``done`` where rounding ends it."""
-    before = state.gap
-    wanted = 0.5 * math.sqrt(state.target * abs(state.primal) / before) if before > 0 else 1.0
-    reached = math.sqrt(before / abs(state.primal)) if state.primal else 0.0
-    share = min(_LOOSE, max(wanted, min(_LOOSE, reached)))
-    v, Kv, products = _direction(state, share)
-    state.work += float(products * state.a.size * len(state.a))
-    slope, bend, cross = _dot(state.a - state.loss.beta, Kv), _dot(v, Kv), _dot(state.a, Kv)
-    half = 0.5 * _dot(state.a, state.f)
-    t = 1.0
-    for _ in range(40):
-        loss = loss_at(problem, state.f + t * Kv, state.loss.offsets)
-        value = half + t * cross + 0.5 * t * t * bend + loss.value
-        if value <= state.primal + 1e-4 * t * slope + _ROUNDING * abs(state.primal):
-            break
-        t *= 0.5
-    else:
-        t = 0.0
-    state.a = state.a + t * v
-    _judge(problem, state, loss_at, fresh=True)
-    state.iterations += 1.0
-    state.done = t == 0.0 or before == 0.0 or (state.gap >= 0.5 * before and before <= 1e-14 * abs(state.primal))
-    state.ready = state.gap <= state.target * abs(state.primal)
-    n = len(state.K)
-    if products > _PATIENCE + n // _SAMPLES_A_PRODUCT and 16 * n * n < available_bytes():
-        state.factor = _factor(state.K, state.loss.curvature)
-        state.work += float(n) ** 3 / 3
+    def __init__(
+        self,
+        problem: Problem,
+        name: str,
+        start: Point | None,
+        shape: tuple[int, ...],
+        loss_at: Callable[[np.ndarray, np.ndarray | None], LossAt],
+    ) -> None:
+        a = np.zeros(shape)
+        if start is not None and (start.expansion is not None or start.beta is not None):
+            a = np.array(start.beta if start.expansion is None else start.expansion, dtype=np.float64)
+        self.loss_at = loss_at
+        self.K, self.a = _gram(problem, name), a
+        self.f = self.K @ a if a.any() else np.zeros(shape)
+        self.factor: Factor | None = None
+        self._judge(None)
 
+    def step(self, budget: Budget, targets: Targets) -> Advance:
+        """One Newton step with a line search, ready where the gap is at its target, stalled where rounding ends it."""
+        before, target = self.gap, min(targets)
+        wanted = 0.5 * math.sqrt(target * abs(self.primal) / before) if before > 0 else 1.0
+        reached = math.sqrt(before / abs(self.primal)) if self.primal else 0.0
+        v, Kv, products = self._direction(min(_LOOSE, max(wanted, min(_LOOSE, reached))))
+        slope, bend, cross = _dot(self.a - self.loss.beta, Kv), _dot(v, Kv), _dot(self.a, Kv)
+        half = 0.5 * _dot(self.a, self.f)
+        t = 1.0
+        for _ in range(40):
+            loss = self.loss_at(self.f + t * Kv, self.loss.offsets)
+            value = half + t * cross + 0.5 * t * t * bend + loss.value
+            if value <= self.primal + 1e-4 * t * slope + _ROUNDING * abs(self.primal):
+                break
+            t *= 0.5
+        else:
+            t = 0.0
+        self.a = self.a + t * v
+        self.f = self.K @ self.a
+        self._judge(self.loss.offsets)
+        n = len(self.K)
+        work = float((products + 2) * self.a.size * n)
+        if products > _PATIENCE + n // _SAMPLES_A_PRODUCT and 16 * n * n < available_bytes():
+            self.factor = _factor(self.K, self.loss.curvature)
+            work += float(n) ** 3 / 3
+        if t == 0.0 or before == 0.0 or (self.gap >= 0.5 * before and before <= 1e-14 * abs(self.primal)):
+            return Advance(1.0, work, Outcome.STALLED)
+        return Advance(1.0, work, Outcome.READY if self.gap <= target * abs(self.primal) else Outcome.RUNNING)
 
-def _judge(problem: Problem, state: KernelNewtonState, loss_at: Evaluate, fresh: bool = False) -> None:
-    """Loss, residual and gap at the coefficients; ``fresh``: f as well, in one pass over K more."""
-    if fresh:
-        state.f = state.K @ state.a
-    state.loss = loss_at(problem, state.f, None if state.loss is None else state.loss.offsets)
-    state.Kr = state.f - state.K @ state.loss.beta
-    state.primal = 0.5 * _dot(state.a, state.f) + state.loss.value
-    state.gap = max(0.0, 0.5 * _dot(state.a - state.loss.beta, state.Kr))
-    state.work += float((2 if fresh else 1) * state.a.size * len(state.a))
+    def point(self) -> Point:
+        return Point(beta=self.loss.beta.copy(), expansion=self.a.copy())
 
+    def _judge(self, offsets: np.ndarray | None) -> None:
+        """Loss, residual and gap at the coefficients."""
+        self.loss = self.loss_at(self.f, offsets)
+        self.Kr = self.f - self.K @ self.loss.beta
+        self.primal = 0.5 * _dot(self.a, self.f) + self.loss.value
+        self.gap = max(0.0, 0.5 * _dot(self.a - self.loss.beta, self.Kr))
 
-def _direction(state: KernelNewtonState, share: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """(v, Kv, products): conjugate gradients on v + H(Kv) = −r until the residual's norm has fallen to ``share``."""
-    curve = state.loss.curve
-    r, Kr = state.loss.beta - state.a, -state.Kr
-    v, Kv = np.zeros_like(r), np.zeros_like(r)
-    enough = share**2 * _dot(r, Kr)
-    z, Kz = _precondition(state, r, Kr)
-    p, Kp = z, Kz
-    rho = _dot(z, Kr)
-    products = 0
-    while products < _MAX_PRODUCTS and rho > 0:
-        q = p + curve(Kp)
-        bend = _dot(Kp, q)
-        if not bend > 0:
-            break
-        v, Kv, r = v + rho / bend * p, Kv + rho / bend * Kp, r - rho / bend * q
-        Kr = state.K @ r
-        products += 1
-        if _dot(r, Kr) <= enough:
-            break
-        z, Kz = _precondition(state, r, Kr)
-        former, rho = rho, _dot(z, Kr)
-        p, Kp = z + rho / former * p, Kz + rho / former * Kp
-    return v, Kv, products
+    def _direction(self, share: float) -> tuple[np.ndarray, np.ndarray, int]:
+        """(v, Kv, products): conjugate gradients on v + H(Kv) = −r until the residual's norm has fallen to ``share``."""
+        curve = self.loss.curve
+        r, Kr = self.loss.beta - self.a, -self.Kr
+        v, Kv = np.zeros_like(r), np.zeros_like(r)
+        enough = share**2 * _dot(r, Kr)
+        z, Kz = self._precondition(r, Kr)
+        p, Kp = z, Kz
+        rho = _dot(z, Kr)
+        products = 0
+        while products < _MAX_PRODUCTS and rho > 0:
+            q = p + curve(Kp)
+            bend = _dot(Kp, q)
+            if not bend > 0:
+                break
+            v, Kv, r = v + rho / bend * p, Kv + rho / bend * Kp, r - rho / bend * q
+            Kr = self.K @ r
+            products += 1
+            if _dot(r, Kr) <= enough:
+                break
+            z, Kz = self._precondition(r, Kr)
+            former, rho = rho, _dot(z, Kr)
+            p, Kp = z + rho / former * p, Kz + rho / former * Kp
+        return v, Kv, products
 
-
-def _precondition(state: KernelNewtonState, r: np.ndarray, Kr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(z, Kz) for z + h Kz = r, with the factored h: z = r − √h (1 + √h K √h)⁻¹ √h Kr, symmetric under ⟨u, v⟩ = uᵀKv."""
-    if state.factor is None:
-        return r, Kr
-    root = state.factor.root if r.ndim == 1 else state.factor.root[:, None]
-    z = r - root * la.cho_solve((state.factor.L, True), root * Kr, check_finite=False)
-    return z, state.K @ z
+    def _precondition(self, r: np.ndarray, Kr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(z, Kz) for z + h Kz = r, with the factored h: z = r − √h (1 + √h K √h)⁻¹ √h Kr, symmetric under ⟨u, v⟩ = uᵀKv."""
+        if self.factor is None:
+            return r, Kr
+        root = self.factor.root if r.ndim == 1 else self.factor.root[:, None]
+        z = r - root * la.cho_solve((self.factor.L, True), root * Kr, check_finite=False)
+        return z, self.K @ z
 
 
 def _factor(K: np.ndarray, h: np.ndarray) -> Factor:

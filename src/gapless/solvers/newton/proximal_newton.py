@@ -61,8 +61,6 @@ class ProximalNewton:
         """The dual point."""
         return self.descent.beta
 
-    found = beta
-
     @property
     def w(self) -> np.ndarray:
         """The model's weights."""
@@ -93,7 +91,7 @@ class ProximalNewton:
         """Whether it has nothing left to offer."""
         return self.descent.stuck or self.steps >= _MOST_STEPS
 
-    def step(self, target: float = 1e-9) -> None:
+    def step(self, target: float) -> None:
         """One Newton step on the way to a relative gap of ``target``, after a narrower round has begun where the last one is solved."""
         self.steps += 1
         self.descent.advance(target * abs(self.primal))

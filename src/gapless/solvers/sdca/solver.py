@@ -115,7 +115,7 @@ class SdcaEngine(Engine):
     @property
     def beta(self) -> np.ndarray:
         """The dual variables."""
-        return self.epochs.beta if self.newton is None else self.newton.found
+        return self.epochs.beta if self.newton is None else self.newton.beta
 
     @property
     def w(self) -> np.ndarray:
@@ -172,13 +172,13 @@ class SdcaEngine(Engine):
         newton = self.newton
         assert newton is not None
         done = newton.work
-        newton.step()
+        newton.step(target)
         self.work += newton.work - done
         ready = newton.gap <= target * abs(newton.primal)
         if newton.stuck and not ready:
             self.newton, self.newton_work = None, math.inf
             if newton.primal - newton.gap > self.epochs.dual_value:
-                self._resume(newton.found, newton.b)
+                self._resume(newton.beta, newton.b)
         return bool(ready)
 
     def _resume(self, beta: np.ndarray, b: float) -> None:

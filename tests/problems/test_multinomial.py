@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 import gapless as gl
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.kernels import RBF
-from gapless.multinomial import MultinomialNewton, MultinomialProblem, best_offsets
+from gapless.problems.multinomial import MultinomialProblem
 from gapless.proof.certificate import Point
+from gapless.proof.multinomial import best_offsets
 from gapless.solvers.newton.kernel_newton import KernelNewton
+from gapless.solvers.newton.multinomial_newton import MultinomialNewton
 
 KERNEL = RBF(gamma=0.4)
 

@@ -1,0 +1,67 @@
+"""Newton's method on all classes of multinomial regression together, on the explicit kernel matrix (``kernel_newton.py``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.linalg as la
+from scipy.special import logsumexp, softmax
+
+from gapless.problems.multinomial import MultinomialProblem
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
+from gapless.proof.multinomial import best_offsets
+from gapless.solvers.base import Solver, own_solver
+from gapless.solvers.newton.kernel_newton import KernelNewtonEngine, LossAt, refuse_invalid_kernel
+
+
+@dataclass(frozen=True)
+class MultinomialNewton(Solver):
+    """Newton's method on all classes together; see :mod:`gapless.solvers.newton.kernel_newton`."""
+
+    name: ClassVar[str] = "multinomial_newton"
+    unit: ClassVar[str] = "Newton steps"
+    max_iter: ClassVar[int] = 200
+
+    def unsupported(self, problem: Problem) -> str | None:
+        if not isinstance(problem, MultinomialProblem):
+            return f"{self.name} solves a MultinomialProblem alone; got a {type(problem).__name__}."
+        return refuse_invalid_kernel(problem, self.name)
+
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> KernelNewtonEngine:
+        assert isinstance(problem, MultinomialProblem)
+        shape = (problem.n_samples, problem.n_classes)
+        return KernelNewtonEngine(
+            problem, self.name, start, shape, lambda F, former: multinomial_loss(problem, F, former)
+        )
+
+
+def multinomial_loss(problem: MultinomialProblem, F: np.ndarray, former: np.ndarray | None) -> LossAt:
+    """The loss of all classes, its offsets chosen best; ``former`` is where their search begins."""
+    cost, free, k = np.asarray(problem.cost), problem.intercept == "free", problem.n_classes
+    b = best_offsets(F, problem.targets, cost, former) if free else np.zeros(k)
+    scores = F + b
+    p = softmax(scores, axis=1)
+    weighted = cost[:, None] * p
+    own = np.arange(len(scores)), problem.y
+    losses = logsumexp(scores, axis=1) - scores[own]
+    sums = weighted.sum(axis=0)
+    between = np.diag(sums) - p.T @ weighted + sums.sum() / k  # regular along (1, …, 1), where nothing changes
+
+    def bent(U: np.ndarray) -> np.ndarray:
+        return weighted * (U - (p * U).sum(axis=1)[:, None])
+
+    def curve(U: np.ndarray) -> np.ndarray:
+        out = bent(U)
+        return bent(U - la.lstsq(between, out.sum(axis=0))[0]) if free else out
+
+    beta = -weighted
+    beta[own] += cost
+    return LossAt(float(cost @ losses), beta, b, curve, (weighted * (1.0 - p)).mean(axis=1))
+
+
+@own_solver.register
+def _(problem: MultinomialProblem) -> Solver:
+    return MultinomialNewton()
