@@ -265,8 +265,8 @@ class Problem:
         The bound is None, and f exact throughout, where there is little to save or no bound is known.
         """
         n = self.n_samples
-        support = np.count_nonzero(beta) if n * n > _MANY else 0
-        if self.kernel is None or support * (n - support) < _MANY:
+        moved = int(np.count_nonzero(beta)) if n * n > _MANY else 0
+        if self.kernel is None or moved * (n - moved) < _MANY:
             return self.expand(beta), None
         first, which = self.distinct
         merged = np.bincount(which, weights=beta, minlength=len(first))
