@@ -106,10 +106,9 @@ class Problem:
         intercept_scale: float = 1.0,
         sample_weight: Any = None,
     ) -> None:
-        given = {
-            "C": C, "C_mean": C_mean, "lam_mean": lam_mean, "lam_mean_full": lam_mean_full, "lam_sum": lam_sum
-        }  # fmt: skip
-        convention, regularization = _one_of(given)
+        convention, regularization = _one_of(
+            C=C, C_mean=C_mean, lam_mean=lam_mean, lam_mean_full=lam_mean_full, lam_sum=lam_sum
+        )
         loss = as_loss(loss)
         if kernel is not None and not isinstance(kernel, Kernel):
             raise InvalidInputError(f"kernel must be a kernel of gapless.kernels or None for linear; got {kernel!r}.")
@@ -336,7 +335,7 @@ def _has_both(signs: np.ndarray, weight: np.ndarray) -> bool:
     return signed.min() < 0 < signed.max()
 
 
-def _one_of(given: dict[str, float | None]) -> tuple[Convention, float]:
+def _one_of(**given: float | None) -> tuple[Convention, float]:
     named = {name: value for name, value in given.items() if value is not None}
     if not named:
         return "C", 1.0

@@ -167,8 +167,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     else:
         expansion = None if problem.is_linear else beta
         own = PrimalPoint(least, _times(scale, w), expansion, middles(intervals), intervals, own=True)
-    others = _other_primals(problem, point, beta) if point.w is not None or point.expansion is not None else []
-    return min([own, *others], key=lambda candidate: candidate.value), dual
+    if point.w is None and point.expansion is None:
+        return own, dual
+    return min([own, *_other_primals(problem, point, beta)], key=lambda candidate: candidate.value), dual
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
@@ -309,6 +310,9 @@ def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], 
 
 def middles(intervals: tuple[tuple[float, float], ...]) -> np.ndarray:
     """The offset in the middle of each interval."""
+    if len(intervals) == 1:
+        ((low, high),) = intervals
+        return np.array([0.5 * (low + high)])
     return np.array([0.5 * (low + high) for low, high in intervals])
 
 

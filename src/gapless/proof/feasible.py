@@ -14,9 +14,9 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
 
     β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
     """
-    dual, coupled = problem.dual, problem.intercept == "free"
-    beta = np.ascontiguousarray(beta, dtype=np.float64)
-    return _native.proof_feasible(dual.lower, dual.upper, problem.groups, problem.totals, coupled, beta)
+    dual = problem.dual
+    free = problem.intercept == "free"
+    return _native.proof_feasible(dual.lower, dual.upper, problem.groups, problem.totals, free, beta)
 
 
 def best_multiple(box: DualBox, beta: np.ndarray, square: float) -> tuple[float, float]:
