@@ -1,6 +1,7 @@
 // Entries of a given Gram matrix, and entries that somebody else computes by blocks.
 #include <algorithm>
 
+#include "core/runs.hpp"
 #include "kernels/node.hpp"
 
 namespace gapless {
@@ -9,6 +10,7 @@ namespace {
 struct Named : Side {
   const void* matrix = nullptr;
   std::vector<Index> places;  // rows of that matrix, or of the table
+  std::vector<Index> ends;    // of a table: where the run of consecutive places ends that each place is in
 };
 
 std::unique_ptr<Side> named(const Samples& X, Chosen chosen) {
@@ -38,7 +40,12 @@ class Lookup final : public Node<T> {
         X.rows);
     return side;
   }
-  std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const override { return left(X, chosen); }
+  std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const override {
+    auto side = left(X, chosen);
+    Named& names = static_cast<Named&>(*side);
+    names.ends = run_ends(names.places);
+    return side;
+  }
 
   void tile(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, T* out, Index stride, Room<T>&,
             int) const override {
@@ -48,16 +55,52 @@ class Lookup final : public Node<T> {
       copy<double>(static_cast<const Named&>(left), i0, i1, static_cast<const Named&>(right), j0, j1, out, stride);
   }
 
+  void sum(const Side& left, Index i0, Index i1, const double* c, const Side& right, Index j0, Index j1, double* out, Room<T>&,
+           int) const override {
+    if (table_.single)
+      add<float>(static_cast<const Named&>(left), i0, i1, c, static_cast<const Named&>(right), j0, j1, out);
+    else
+      add<double>(static_cast<const Named&>(left), i0, i1, c, static_cast<const Named&>(right), j0, j1, out);
+  }
+
   bool is_costly(const Samples&) const override { return false; }
 
  private:
+  // Straight from the table, run by run.
+  template <class S>
+  void add(const Named& left, Index i0, Index i1, const double* c, const Named& right, Index j0, Index j1, double* out) const {
+    const Index step = table_.column_stride;
+    for (Index i = i0; i < i1; ++i) {
+      const S* const row = static_cast<const S*>(table_.data) + left.places[static_cast<std::size_t>(i)] * table_.row_stride;
+      const double weight = c[i];
+      for (Index j = j0; j < j1;) {
+        const Index end = std::min(right.ends[static_cast<std::size_t>(j)], j1);
+        const S* const from = row + right.places[static_cast<std::size_t>(j)] * step;
+        double* const to = out + (j - j0);
+        if (step == 1)
+          for (Index k = 0; k < end - j; ++k) to[k] += weight * static_cast<double>(from[k]);
+        else
+          for (Index k = 0; k < end - j; ++k) to[k] += weight * static_cast<double>(from[k * step]);
+        j = end;
+      }
+    }
+  }
+
   template <class S>
   void copy(const Named& left, Index i0, Index i1, const Named& right, Index j0, Index j1, T* out, Index stride) const {
     for (Index i = i0; i < i1; ++i) {
       const S* row = static_cast<const S*>(table_.data) + left.places[static_cast<std::size_t>(i)] * table_.row_stride;
-      const Index* places = right.places.data();
-      T* to = out + (i - i0) * stride - j0;
-      for (Index j = j0; j < j1; ++j) to[j] = static_cast<T>(row[places[j] * table_.column_stride]);
+      const Index step = table_.column_stride;
+      for (Index j = j0; j < j1;) {
+        const Index end = std::min(right.ends[static_cast<std::size_t>(j)], j1);
+        const S* const from = row + right.places[static_cast<std::size_t>(j)] * step;
+        T* const to = out + (i - i0) * stride + (j - j0);
+        if (step == 1)
+          for (Index k = 0; k < end - j; ++k) to[k] = static_cast<T>(from[k]);
+        else
+          for (Index k = 0; k < end - j; ++k) to[k] = static_cast<T>(from[k * step]);
+        j = end;
+      }
     }
   }
 

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/runs.hpp"
+
 namespace gapless::smo {
 namespace {
 
@@ -73,11 +75,13 @@ ActiveSet<T>::ActiveSet(Matrix<const T> given, Places places, double shift)
   stride_ = (rows_ + 15) / 16 * 16;
   buffer_ = Buffer(static_cast<std::size_t>(rows_) * stride_ * sizeof(T));
   data_ = own();
-  for (Index i = 0; i < rows_; ++i) {
-    const T* from = given.row(places[i]);
-    T* to = own() + i * stride_;
-    for (Index j = 0; j < rows_; ++j) to[j] = from[places[j]] + static_cast<T>(shift);
-  }
+  const std::vector<Index> ends = run_ends(places);
+  for (Index i = 0; i < rows_; ++i)
+    for (Index j = 0; j < rows_; j = ends[j]) {
+      const T* const from = given.row(places[i]) + places[j];
+      T* const to = own() + i * stride_ + j;
+      for (Index k = 0; k < ends[j] - j; ++k) to[k] = from[k] + static_cast<T>(shift);
+    }
 }
 
 template <class T>
