@@ -15,7 +15,7 @@ import numpy as np
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
-from gapless.kernels.threads import one_blas_thread
+from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.separability import find_ray

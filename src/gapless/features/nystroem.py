@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -17,10 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, check_kernel, check_natural
-from gapless.kernels import RBF, Kernel, Validity
+from gapless.kernels import RBF, Kernel, Panels, Validity
 from gapless.kernels.gram import blocks
-from gapless.kernels.threads import core_count, share
-from gapless.kernels.tiles import exp32
 
 _KMEANS_SAMPLES = 20  # samples for each landmark that k-means sees: more hardly moves its centres
 _KMEANS_ROUNDS = 20
@@ -124,7 +121,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Z = np.empty((n, r), dtype=X.dtype)
         single = X.dtype == self.projection_.dtype == np.float32
         if single and isinstance(self.kernel_, RBF) and isinstance(X, np.ndarray):
-            _single_precision(self.kernel_.gamma, X, self.landmarks_, self.projection_, Z)
+            _single_precision(self.kernel_, X, self.landmarks_, self.projection_, Z)
             return Z
         for part, K in blocks(self.kernel_, X, self.landmarks_):
             Z[part] = (K.astype(np.float32) if single else K) @ self.projection_
@@ -151,32 +148,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return None
 
 
-def _single_precision(gamma: float, X: np.ndarray, landmarks: Any, projection: np.ndarray, out: np.ndarray) -> None:
+def _single_precision(kernel: RBF, X: np.ndarray, landmarks: Any, projection: np.ndarray, out: np.ndarray) -> None:
     """The features of float32 samples under the RBF kernel without a detour over float64, strip by strip; writes ``out``."""
-    landmarks = landmarks if isinstance(landmarks, np.ndarray) else landmarks.toarray()
-    (m, d), centre = landmarks.shape, landmarks.mean(axis=0)
-    Z = landmarks - centre
-    # −γ‖x − z‖² is one product: (x, 1, −γ‖x‖²) times (2γz, −γ‖z‖², 1)
-    right = np.concatenate([2 * gamma * Z, -gamma * np.square(Z).sum(axis=1, keepdims=True), np.ones((m, 1))], axis=1)
-    right = np.ascontiguousarray(right.T, dtype=np.float32)
-    step = max(1, _STRIP // m)
-    starts = range(0, len(X), step)
-    parts = min(core_count(), len(starts))
-
-    def work(k: int, stopped: Callable[[], bool]) -> None:
-        left, K = np.ones((step, d + 2), dtype=np.float32), np.empty((step, m), dtype=np.float32)
-        for start in starts[k::parts]:
-            if stopped():
-                return
-            size = min(step, len(X) - start)
-            rows, entries = left[:size], K[:size]
-            np.subtract(X[start : start + size], centre, out=rows[:, :d])
-            rows[:, d + 1] = np.float32(-gamma) * np.square(rows[:, :d]).sum(axis=1)
-            np.matmul(rows, right, out=entries)
-            exp32(entries.reshape(-1))
-            np.matmul(entries, projection, out=out[start : start + size])
-
-    share(work, parts)
+    panels = Panels(kernel, landmarks if isinstance(landmarks, np.ndarray) else landmarks.toarray())
+    step = max(1, _STRIP // panels.n)
+    for start in range(0, len(X), step):
+        part = slice(start, start + step)
+        np.matmul(panels.cross(X[part]), projection, out=out[part])
 
 
 def _centres(X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -> np.ndarray:

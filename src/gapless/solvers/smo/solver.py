@@ -18,7 +18,7 @@ import numpy as np
 
 from gapless import _native
 from gapless.kernels import Linear, Panels
-from gapless.kernels.threads import one_blas_thread
+from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.feasible import feasible
