@@ -246,10 +246,10 @@ class _Run:
             return Status.STATIONARY
         if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
+        if self.callback is None:
+            return None
         progress = Progress(self.solver.name, self.iterations, seconds, certificate, self.tol)
-        if self.callback is not None and self.callback(progress):
-            return Status.CALLBACK
-        return None
+        return Status.CALLBACK if self.callback(progress) else None
 
     def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
         """Ask for a proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""

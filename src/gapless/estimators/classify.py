@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,11 +49,17 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         classes, codes = encode_labels(y, weight, self._one_class)
         class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight, codes if len(classes) > 2 else None)
-        members, box = members_of(codes, len(classes)), class_weight[codes]
-        tasks = [
-            (lambda m=m, i=i: self._problem(samples[m], codes[m] != i, weight[m], box[m], spec))
-            for m, (i, _) in zip(members, pairs(len(classes)), strict=True)
-        ]
+        members = members_of(codes, len(classes))
+        box = None if self.class_weight is None else class_weight[codes]
+        counts = None if sample_weight is None else weight
+
+        def task(member: np.ndarray, first: int) -> Problem:
+            def here(every: np.ndarray | None) -> np.ndarray | None:
+                return None if every is None else every[member]
+
+            return self._problem(samples[member], codes[member] != first, here(counts), here(box), spec)
+
+        tasks = [partial(task, m, i) for m, (i, _) in zip(members, pairs(len(classes)), strict=True)]
         run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self._max_iter)
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = members
@@ -89,8 +97,14 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         raise AttributeError(f"{type(self).__name__} has no predict_log_proba. {_CALIBRATE}")
 
     def _problem(
-        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
+        self,
+        samples: Any,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+        class_weight: np.ndarray | None,
+        spec: KernelSpec,
     ) -> Problem:
+        """The problem of a pair of classes; weights are None where all are one."""
         raise NotImplementedError
 
     def _scale(self, solved: Solved) -> float:
@@ -239,9 +253,16 @@ class SVC(ApproximatingMixin, _KernelClassifier):
         self.probability = probability
 
     def _problem(
-        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
+        self,
+        samples: Any,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+        class_weight: np.ndarray | None,
+        spec: KernelSpec,
     ) -> Problem:
-        return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=weight * class_weight)
+        weights = [each for each in (weight, class_weight) if each is not None]
+        total = math.prod(weights[1:], start=weights[0]) if weights else None
+        return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=total)
 
 
 @register
@@ -305,7 +326,12 @@ class NuSVC(_KernelClassifier):
         self.probability = probability
 
     def _problem(
-        self, samples: Any, positive: np.ndarray, weight: np.ndarray, class_weight: np.ndarray, spec: KernelSpec
+        self,
+        samples: Any,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+        class_weight: np.ndarray | None,
+        spec: KernelSpec,
     ) -> Problem:
         return nu_forms.nu_classification(
             samples, positive, nu=self.nu, kernel=spec.kernel, sample_weight=weight, box_weight=class_weight

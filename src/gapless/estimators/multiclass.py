@@ -81,11 +81,16 @@ def pack(
     ``betas[k]`` are the coefficients of pair k for the samples ``members[k]``, positive for the pair's first class.
     """
     full = np.zeros((n_classes - 1, len(codes)))
-    for (i, j), beta, member in zip(pairs(n_classes), betas, members, strict=True):
-        full[np.where(codes[member] == i, j - 1, i), member] = beta
-    used = full.any(axis=0)
-    support = np.concatenate([np.flatnonzero(used & (codes == c)) for c in range(n_classes)])
-    n_support = np.array([int((codes[support] == c).sum()) for c in range(n_classes)], dtype=np.int32)
+    if n_classes == 2:
+        full[0, members[0]] = betas[0]
+    else:  # a pair's first class comes first
+        counts = np.bincount(codes[codes >= 0], minlength=n_classes)
+        for (i, j), beta, member in zip(pairs(n_classes), betas, members, strict=True):
+            full[j - 1, member[: counts[i]]] = beta[: counts[i]]
+            full[i, member[counts[i] :]] = beta[counts[i] :]
+    used = np.flatnonzero(full.any(axis=0))
+    support = used[np.argsort(codes[used], kind="stable")]
+    n_support = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
     return support.astype(np.int32), n_support, full[:, support]
 
 

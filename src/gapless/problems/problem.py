@@ -147,12 +147,15 @@ class Problem:
             regularization=float(regularization),
             total_weight=total,
             classes=None if classes is None else frozen(classes),
+            is_hard=unit == math.inf,
+            is_nu=False,
         )
 
     def _set(self, *, X: Any, y: np.ndarray, cost: np.ndarray, kernel: Kernel | None, **others: Any) -> None:
         """Store checked fields: where the constructor of every kind of problem ends.
 
-        ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``).
+        ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``). What else is known beforehand of the
+        properties below may be given too.
         """
         X = X if sp.issparse(X) else frozen(X)
         fields = {

@@ -147,10 +147,15 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
-    beta, box_violation, sum_violation = feasible(problem, given)
-    if math.isnan(box_violation):  # a point that is not finite proves what zero does
-        return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
-    w, norm, f = _decision_values(problem, beta)
+    if given is None:
+        given = beta = np.zeros(problem.n_samples)  # which needs no repair, and has no products
+        w, norm, f = np.zeros(problem.n_features) if problem.is_linear else None, 0.0, np.zeros(problem.n_samples)
+        box_violation = sum_violation = 0.0
+    else:
+        beta, box_violation, sum_violation = feasible(problem, given)
+        if math.isnan(box_violation):  # a point that is not finite proves what zero does
+            return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
+        w, norm, f = _decision_values(problem, beta)
     square, scale, value, violation, least, intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", _has_multiples(problem),
         not problem.is_hard, beta, f, norm, problem.shift,
@@ -251,10 +256,10 @@ def ray_norm(problem: Problem, ray: np.ndarray) -> float:
     return math.sqrt(max(0.0, square)) / reach if reach > 0 else 0.0
 
 
-def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray:
-    """β = −c ℓ′(y, f): the dual point that a primal one suggests."""
+def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
+    """β = −c ℓ′(y, f): the dual point that a primal one suggests; None for zero, where that is feasible."""
     if point.w is None or not problem.is_linear or problem.is_hard:
-        return np.zeros(problem.n_samples)
+        return np.zeros(problem.n_samples) if problem.is_nu else None
     with np.errstate(over="ignore", invalid="ignore"):
         f = problem.expand_weights(point.w) + (0.0 if point.b is None else point.b)
         return -problem.cost * problem.loss.derivative(problem.y, f)
