@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-CODE_LINK = re.compile(r"\[`([\w.]+)`\]\(\.\./((?:src/gapless|tests)/[\w/]+\.py)\)")
+CODE_LINK = re.compile(r"\[`([\w.]+)`\]\(\.\./((?:src/gapless|tests)/[\w/]+\.py|native/[\w/]+\.hpp)\)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -58,6 +58,12 @@ def assert_exists(name: str, file: str) -> None:
     assert path.is_file(), f"{file} does not exist"
     if file.startswith("tests/"):
         assert name in functions(path), f"{file} has no test {name}"
+        return
+    if file.startswith("native/"):
+        *owners, function = name.split(".")
+        text = path.read_text(encoding="utf-8")
+        assert all(re.search(rf"\b(?:struct|class) {each}\b", text) for each in owners), f"{file} has no {name}"
+        assert re.search(rf"\b{function}\(", text), f"{file} has no {name}"
         return
     owner: object = importlib.import_module(file.removeprefix("src/").removesuffix(".py").replace("/", "."))
     for part in name.split("."):
