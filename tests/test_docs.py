@@ -84,7 +84,8 @@ def test_the_textbook_page_has_all_its_sections():
 def test_every_row_of_the_textbook_page_names_what_exists(heading, row):
     if heading[0] in "123456":
         _, module, test = row
-        assert all(file.startswith("src/") for _, file in CODE_LINK.findall(module)) and CODE_LINK.findall(module)
+        files = [file for _, file in CODE_LINK.findall(module)]
+        assert files and all(file.startswith(("src/", "native/")) for file in files)
         assert all(file.startswith("tests/") for _, file in CODE_LINK.findall(test)) and CODE_LINK.findall(test)
     for name, file in CODE_LINK.findall(" ".join(row)):
         assert_exists(name, file)
@@ -93,6 +94,8 @@ def test_every_row_of_the_textbook_page_names_what_exists(heading, row):
 def test_a_name_that_does_not_exist_would_be_found():
     with pytest.raises(AssertionError, match=r"solve\.py has no resolve"):
         assert_exists("resolve", "src/gapless/solve.py")
+    with pytest.raises(AssertionError, match=r"dual\.hpp has no DualBox\.leap"):
+        assert_exists("DualBox.leap", "native/core/dual.hpp")
     with pytest.raises(AssertionError, match=r"test_docs\.py has no test test_nothing"):
         assert_exists("test_nothing", "tests/test_docs.py")
 

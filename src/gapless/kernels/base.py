@@ -73,10 +73,6 @@ class Kernel(ABC):
     def diag(self, X: Matrix) -> np.ndarray:
         """k(xᵢ, xᵢ) for every row: a new float64 array, without the Gram matrix."""
 
-    def table(self, X: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
-        """(Gram matrix, place of each sample in it) where compiled loops may read the entries from a given matrix; None elsewhere."""
-        return None
-
     @property
     def validity(self) -> Validity:
         """Whether the kernel is positive semi-definite by construction, by assumption, or not."""

@@ -59,11 +59,6 @@ class Precomputed(Kernel):
             )
         return indices
 
-    def table(self, X: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
-        gram = self.gram
-        plain = gram.dtype == np.float64 and gram.flags.c_contiguous and gram.flags.writeable
-        return (gram, self.indices(X)) if plain else None
-
     def __sklearn_clone__(self) -> Self:
         return copy.copy(self)
 

@@ -129,6 +129,16 @@ class Panels:
         """Whether an entry takes many times as long to compute as to read."""
         return bool(self.native.is_costly)
 
+    @property
+    def given(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(Gram matrix, place of each sample in it) where the entries are those of a given float64 matrix; None elsewhere."""
+        if self.dtype != np.float64 or not isinstance(self._kernel, Precomputed):
+            return None
+        gram = self._kernel.gram
+        if gram.dtype != np.float64 or not gram.flags.carray:
+            return None
+        return gram, self._kernel.indices(self._X if self._rows is None else self._X[self._rows])
+
     def _given(self, chosen: np.ndarray) -> np.ndarray | None:
         """The Gram matrix itself where all of it is asked for."""
         if not isinstance(self._kernel, Precomputed) or len(chosen) != len(self._kernel.gram):

@@ -37,8 +37,8 @@ def as_loss(loss: str | Loss) -> Loss:
     >>> as_loss("hinge")
     Hinge()
     """
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]()
     if isinstance(loss, Loss):
         return loss
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise InvalidInputError(f"loss must be a Loss or one of {', '.join(sorted(LOSSES))}; got {loss!r}.")
-    return LOSSES[loss]()
+    raise InvalidInputError(f"loss must be a Loss or one of {', '.join(sorted(LOSSES))}; got {loss!r}.")

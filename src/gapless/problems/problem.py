@@ -215,11 +215,6 @@ class Problem:
             return frozen(squared_norms(self.rows, self.n_samples) + self.shift)
         return frozen(self.kernel.diag(self.X) + self.shift)
 
-    @cached_property
-    def table(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """(Gram matrix, place of each sample in it) where the kernel is a matrix that compiled loops may read; None elsewhere."""
-        return None if self.kernel is None else self.kernel.table(self.X)
-
     @property
     def entry_work(self) -> float:
         """What one kernel entry costs, in stored entries of X: the unit in which solvers count their work."""

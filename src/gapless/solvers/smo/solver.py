@@ -72,8 +72,9 @@ class SMO(Solver):
         beta = begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]
         if problem.n_samples <= FEW:
             samples = Samples.of(problem)
-            table = problem.table if 8 * problem.n_samples**2 <= self.cache_mb * 2**20 else None
-            entries = table or _panels(problem, np.float64, None)
+            entries: Any = problem.panels
+            if 8 * problem.n_samples**2 <= self.cache_mb * 2**20:
+                entries = entries.given or entries
         else:
             samples = distinct(problem, rng)
             entries = _panels(problem, np.float64 if len(samples.groups) <= FEW else np.float32, samples.order)
