@@ -235,11 +235,12 @@ class _Run:
         seconds = time.perf_counter() - self.began
         self.trace.append(self.iterations, seconds, primal.value, dual.value)
         certificate = self.certify()
-        if certificate.relative_gap <= self.tol and self.kkt_tol == math.inf:
-            return Status.CONVERGED
-        if certificate.relative_gap <= self.tol and dual.kkt_violation <= self.kkt_tol:
-            self.best = found  # both criteria speak of one point
-            return Status.CONVERGED
+        if certificate.relative_gap <= self.tol:
+            if self.kkt_tol == math.inf:
+                return Status.CONVERGED
+            if dual.kkt_violation <= self.kkt_tol:
+                self.best = found  # both criteria speak of one point
+                return Status.CONVERGED
         kernel = self.problem.kernel
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
             self.best = found

@@ -12,6 +12,8 @@ from sklearn.utils import check_array
 
 from gapless.errors import InvalidInputError
 
+_BOTH = np.array([False, True])
+_BOTH.setflags(write=False)
 _FEW = 4096  # entries of which a temporary is cheaper than to silence the warnings of a sum
 
 
@@ -71,7 +73,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind == "f":
         _check_finite(y, "y")
     if y.dtype.kind == "b" and 0 < np.count_nonzero(y) < n:
-        return np.where(y, 1.0, -1.0), np.array([False, True])
+        return np.where(y, 1.0, -1.0), _BOTH
     if y.dtype.kind in "bif" and y.size:  # two numbers, as almost always: no need to sort
         low, high = y.min(), y.max()
         upper = y == high

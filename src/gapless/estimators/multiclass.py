@@ -25,7 +25,7 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
     whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
     if not whole:
         check_classification_targets(y)
-    classes, inverse = np.unique(y[used], return_inverse=True)
+    classes, inverse = _distinct(y[used])
     if whole and 2 * len(classes) > len(y):
         check_classification_targets(y)
     if len(classes) < 2:
@@ -35,6 +35,17 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
     codes = np.full(len(y), -1)
     codes[used] = inverse
     return classes, codes
+
+
+def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(distinct labels in order, the place of each label among them); without sorting where they are whole numbers close to each other."""
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < len(y):
+            offset = (y - low).astype(np.int64)
+            present = np.bincount(offset) > 0
+            return (np.flatnonzero(present) + low).astype(y.dtype), (np.cumsum(present) - 1)[offset]
+    return np.unique(y, return_inverse=True)
 
 
 def _two_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

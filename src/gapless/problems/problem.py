@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,6 +21,15 @@ from gapless.losses import DualTerms, Loss, as_loss
 Intercept = Literal["free", "regularized", "none"]
 Convention = Literal["C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum"]
 _INTERCEPTS = get_args(Intercept)
+
+
+_NOTHING = frozen(np.zeros(1))  # the totals of one group without a price
+
+
+@lru_cache(maxsize=16)
+def _one_group(n: int) -> np.ndarray:
+    """The groups of n samples that share one offset."""
+    return frozen(np.zeros(n, dtype=np.int64))
 
 
 _MANY = 2**22  # kernel entries from which on it pays to compute some in float32 first
@@ -123,18 +132,22 @@ class Problem:
             y, classes = check_labels(y, n)
         else:
             y = check_targets(y, n)
-        weight = check_weights(sample_weight, n)
-        if classes is not None and sample_weight is not None and not _has_both(y, weight):
-            raise InvalidInputError(
-                "sample_weight leaves one class: all samples with a positive weight belong to the same class."
-            )
-        total = float(weight.sum())
+        weight, total = None, float(n)
+        if sample_weight is not None:
+            weight = check_weights(sample_weight, n)
+            total = float(weight.sum())
+            if classes is not None and not _has_both(y, weight):
+                raise InvalidInputError(
+                    "sample_weight leaves one class: all samples with a positive weight belong to the same class."
+                )
         unit = _unit_cost(convention, regularization, total)
         if unit == math.inf and not loss.has_hard_limit:
             raise InvalidInputError(
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
             )
-        cost = unit * weight if unit < math.inf else np.where(weight > 0, unit, 0.0)
+        cost = np.full(n, unit)
+        if weight is not None:
+            cost = unit * weight if unit < math.inf else np.where(weight > 0, unit, 0.0)
         self._set(
             X=X,
             y=y,
@@ -158,17 +171,17 @@ class Problem:
         properties below may be given too.
         """
         X = X if sp.issparse(X) else frozen(X)
-        fields = {
-            "X": X,
-            "rows": as_rows(X),
-            "y": frozen(y),
-            "cost": frozen(cost),
-            "kernel": None if isinstance(kernel, Linear) else kernel,
-            "groups": frozen(others.pop("groups", np.zeros(X.shape[0], dtype=np.int64))),
-            "totals": frozen(others.pop("totals", np.zeros(1))),
+        groups, totals = others.pop("groups", None), others.pop("totals", None)
+        self.__dict__.update(  # at once, which a frozen class would else forbid: pairs of classes may be many
+            X=X,
+            rows=as_rows(X),
+            y=frozen(y),
+            cost=frozen(cost),
+            kernel=None if isinstance(kernel, Linear) else kernel,
+            groups=_one_group(X.shape[0]) if groups is None else frozen(groups),
+            totals=_NOTHING if totals is None else frozen(totals),
             **others,
-        }
-        self.__dict__.update(fields)  # at once, which a frozen class would else forbid: pairs of classes may be many
+        )
 
     # --- what it is
 
