@@ -6,6 +6,7 @@ python benchmarks/_versions.py      # the other end of the pipe: reads fits from
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -21,8 +22,10 @@ class Version:
     """A process that fits with the Gapless of one interpreter."""
 
     def __init__(self, python: str) -> None:
+        own = python == sys.executable
+        environment = {name: value for name, value in os.environ.items() if own or name != "PYTHONPATH"}
         self._process = subprocess.Popen(
-            [python, str(Path(__file__).resolve())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/"
+            [python, str(Path(__file__).resolve())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
 
     def __call__(self, task: str, *arguments: Any) -> Any:
