@@ -165,16 +165,15 @@ def test_a_folder_that_cannot_be_made_shows_before_the_work(csv_file):
 
 
 def test_ctrl_c_shows_what_is_there(csv_file, monkeypatch):
-    from gapless.solvers import SDCA
+    from gapless.solvers.sdca.solver import SdcaEngine
 
-    original = SDCA.step
+    original = SdcaEngine.step
 
-    def step(self, problem, state):
-        original(self, problem, state)
-        if problem.n_samples > 4:  # not during the warm-up
-            raise KeyboardInterrupt
+    def step(self, budget, targets):
+        original(self, budget, targets)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(SDCA, "step", step)
+    monkeypatch.setattr(SdcaEngine, "step", step)
     done = run("compare", csv_file, "--solvers", "smo,sdca", "--no-figures", "--json")
     assert done.exit_code == 130
     assert [row["status"] for row in json.loads(done.stdout)["rows"]] == ["CONVERGED", "INTERRUPTED"]

@@ -362,7 +362,7 @@ def test_smo_moves_the_pair_that_the_kkt_conditions_choose_in_closed_form(pairs,
         step = min((v[i] - v[j]) / curvature, upper[i] - beta[i], beta[j] - lower[j])
         beta[i], beta[j] = beta[i] + step, beta[j] - step
     state = run(gl.Problem(X, y, C=C, kernel=kernel), gl.solvers.SMO(pairs=pairs), 25)
-    assert_allclose(state.beta, beta, atol=1e-10)
+    assert_allclose(state.point().beta, beta, atol=1e-10)
 
 
 # Kernels and feature maps

@@ -105,7 +105,7 @@ class Engine final : public Smo {
 
  private:
   static Index most_of(Index n, double cache_bytes) {
-    return std::max(Index(2), std::min(n, static_cast<Index>(std::sqrt(cache_bytes / sizeof(T)))));
+    return std::min(n, std::max(Index(2), static_cast<Index>(std::sqrt(cache_bytes / sizeof(T)))));
   }
   static ActiveSet<T> make_table(const SmoProblem& problem, const SmoEntries& entries, SmoOptions options) {
     if constexpr (sizeof(T) == 8)

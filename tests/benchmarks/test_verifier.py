@@ -27,7 +27,7 @@ def test_the_judge_and_our_certificate_agree_on_anybodys_model(problem, tol):
     beta = np.zeros(len(y))
     beta[model.support_] = model.dual_coef_[0]
     verdict = judge(X, y, 3.0, 0.5, beta)
-    ours = gl.certify(gl.Problem(X, y, kernel=gl.kernels.RBF(0.5), C=3.0), gl.certificate.Point(beta=beta))
+    ours = gl.certify(gl.Problem(X, y, kernel=gl.kernels.RBF(0.5), C=3.0), gl.Point(beta=beta))
     assert verdict.primal == pytest.approx(ours.primal, rel=1e-12)
     assert verdict.dual == pytest.approx(ours.dual, rel=1e-12)
     assert judge(sp.csr_matrix(X), y, 3.0, 0.5, beta) == verdict
