@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -125,6 +126,30 @@ def test_jobs_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.clear()
         gapless.LinearSVC().fit(X, y)
         assert seen == [6] * 4
+    finally:
+        _native.pretend_cores(0)
+        _native.limit_threads(limit)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_work_on_all_cores_is_done_once_and_an_exception_ends_it(cores: int) -> None:
+    limit, done = _native.thread_limit(), []
+    try:
+        _native.pretend_cores(cores)
+        _native.limit_threads(0)
+        machine.on_all_cores(done.append, range(0, 100, 7))
+        assert sorted(done) == list(range(0, 100, 7))
+        done.clear()
+
+        def fail(item: int) -> None:
+            if item == 5:
+                raise ValueError("at five")
+            done.append(item)
+            threading.Event().wait(0.002)
+
+        with pytest.raises(ValueError, match="at five"):
+            machine.on_all_cores(fail, range(1000))
+        assert len(done) < 100
     finally:
         _native.pretend_cores(0)
         _native.limit_threads(limit)

@@ -15,7 +15,8 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from threadpoolctl import LibController, ThreadpoolController, register
@@ -57,6 +58,22 @@ def one_blas_thread() -> Iterator[None]:
             _depth -= 1
             if _depth == 0:
                 _limit.restore_original_limits()  # type: ignore[attr-defined]
+
+
+def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
+    """``work(item)`` for all items, each on one core, where the work is NumPy's; the caller waits, and an exception ends it early."""
+    threads = min(_native.thread_count(), len(items))
+    with one_blas_thread():
+        if threads <= 1:
+            for item in items:
+                work(item)
+            return
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="gapless", initializer=limit_threads_here, initargs=(1,))
+        try:
+            for future in [pool.submit(work, item) for item in items]:
+                future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 class _Controller(LibController):

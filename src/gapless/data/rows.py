@@ -1,7 +1,6 @@
-"""Dense and CSR rows behind one set of compiled accessors, so that every loop over samples is written once.
+"""Dense and CSR rows as the compiled core reads them (native/core/rows.hpp): arrays of few types, in the order of memory.
 
-The arrays are read-only views: a solver cannot write into the caller's data, and Numba sees one type for every input.
-``hasattr(rows, "indptr")`` is decided at compile time, so that the other branch costs nothing.
+The arrays are read-only views: a solver cannot write into the caller's data.
 """
 
 from __future__ import annotations
@@ -11,15 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from gapless import _native
 
-_BLOCK = (
-    1 << 16
-)  # values that are looked at together: they stay in the cache, and the first block mostly tells what all are
-# The subset of fast-math that keeps NaN, infinities and their comparisons intact.
-FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
+# Values that are looked at together: they stay in the cache, and the first block mostly tells what all are.
+_BLOCK = 1 << 16
 
 
 class DenseRows(NamedTuple):
@@ -29,10 +24,7 @@ class DenseRows(NamedTuple):
 
 
 class CsrRows(NamedTuple):
-    """The three arrays of a CSR matrix: values float32 or float64, indices uint32, indptr int64.
-
-    Unsigned, because Numba then need not test whether an index counts from the end.
-    """
+    """The three arrays of a CSR matrix: values float32 or float64, indices uint32, indptr int64."""
 
     values: np.ndarray
     indices: np.ndarray
@@ -114,94 +106,3 @@ def row_entries(rows: Rows) -> float:
     if isinstance(rows, DenseRows):
         return float(rows.values.shape[1])
     return max(1.0, len(rows.indices) / max(1, len(rows.indptr) - 1))
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def row_dot(rows, i, w):
-    """⟨xᵢ, w⟩ in float64."""
-    if hasattr(rows, "indptr"):
-        total = 0.0
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            total += rows.values[k] * w[rows.indices[k]]
-        return total
-    else:
-        return _dense_dot(rows.values[i], w)
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def row_add(rows, i, scale, w):
-    """w += scale · xᵢ, writing w."""
-    if hasattr(rows, "indptr"):
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            w[rows.indices[k]] += scale * rows.values[k]
-    else:
-        x = rows.values[i]
-        for j in range(x.shape[0]):
-            w[j] += scale * x[j]
-
-
-# The hottest loops take plain arrays: taken out of a tuple inside a loop, each would be counted at every use.
-
-
-def arrays_of(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(values, indices, indptr) of rows, each of one dimension: indptr is empty where they are dense, values where all are one."""
-    if isinstance(rows, DenseRows):
-        return rows.values.reshape(-1), frozen(np.empty(0, np.uint32)), frozen(np.empty(0, np.int64))
-    return getattr(rows, "values", frozen(np.empty(0, np.float32))), rows.indices, rows.indptr
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def arrays_dot(values, indices, indptr, i, w):
-    """⟨xᵢ, w⟩ in float64, where w has an entry for each feature."""
-    if len(indptr) == 0:
-        return _flat_dot(values, i * len(w), w)
-    # Two sums, so that an addition need not wait for the one before; unsigned, so that no index is tested for its sign.
-    even, odd, one = 0.0, 0.0, np.uint64(1)
-    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-    if len(values) == 0:
-        while k + one < end:
-            even += w[indices[k]]
-            odd += w[indices[k + one]]
-            k += np.uint64(2)
-        if k < end:
-            even += w[indices[k]]
-    else:
-        while k + one < end:
-            even += values[k] * w[indices[k]]
-            odd += values[k + one] * w[indices[k + one]]
-            k += np.uint64(2)
-        if k < end:
-            even += values[k] * w[indices[k]]
-    return even + odd
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def arrays_add(values, indices, indptr, i, scale, w):
-    """w += scale · xᵢ, writing w."""
-    if len(indptr) == 0:
-        begin = np.uint64(i * len(w))
-        for j in range(np.uint64(len(w))):
-            w[j] += scale * values[begin + j]
-    elif len(values) == 0:
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            w[indices[k]] += scale
-    else:
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            w[indices[k]] += scale * values[k]
-
-
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _flat_dot(values, begin, w):
-    total = 0.0
-    for j in range(len(w)):
-        total += values[begin + j] * w[j]
-    return total
-
-
-# Reordered sums vectorise, which pays on long dense rows and costs on the few entries of a sparse one.
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _dense_dot(x, w):
-    total = 0.0
-    for j in range(x.shape[0]):
-        total += x[j] * w[j]
-    return total

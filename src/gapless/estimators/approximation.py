@@ -27,7 +27,7 @@ from gapless.solve import solve
 from gapless.solvers.newton.row_sampling import box_of
 from gapless.trace import Callback, Progress, Trace
 
-APPROXIMATION = Rule(
+APPROXIMATION: Rule = Rule(
     lambda value: (
         value is None
         or (not isinstance(value, type) and hasattr(value, "transform") and "kernel" in value.get_params(deep=False))

@@ -31,21 +31,21 @@ def one_of(*choices: str) -> Rule:
     return Rule(lambda value: isinstance(value, str) and value in choices, f"one of {', '.join(map(repr, choices))}")
 
 
-POSITIVE = Rule(lambda value: _real(value) and value > 0, "a positive number")
-POSITIVE_FINITE = Rule(lambda value: _real(value) and 0 < value < math.inf, "a positive number")
-POSITIVE_WHOLE = Rule(lambda value: _whole(value) and value > 0, "a positive whole number")
-NON_NEGATIVE = Rule(lambda value: _real(value) and 0 <= value < math.inf, "a number of at least 0")
-FINITE = Rule(lambda value: _real(value) and math.isfinite(value), "a finite number")
-BOOLEAN = Rule(lambda value: isinstance(value, bool) or type(value).__name__ == "bool", "True or False")
-VERBOSE = Rule(
+POSITIVE: Rule = Rule(lambda value: _real(value) and value > 0, "a positive number")
+POSITIVE_FINITE: Rule = Rule(lambda value: _real(value) and 0 < value < math.inf, "a positive number")
+POSITIVE_WHOLE: Rule = Rule(lambda value: _whole(value) and value > 0, "a positive whole number")
+NON_NEGATIVE: Rule = Rule(lambda value: _real(value) and 0 <= value < math.inf, "a number of at least 0")
+FINITE: Rule = Rule(lambda value: _real(value) and math.isfinite(value), "a finite number")
+BOOLEAN: Rule = Rule(lambda value: isinstance(value, bool) or type(value).__name__ == "bool", "True or False")
+VERBOSE: Rule = Rule(
     lambda value: BOOLEAN.holds(value) or (_whole(value) and value >= 0), "True, False or a level of at least 0"
 )
-SHARE = Rule(lambda value: _real(value) and 0 < value <= 1, "a number above 0 and at most 1")
-CLASS_WEIGHT = Rule(
+SHARE: Rule = Rule(lambda value: _real(value) and 0 < value <= 1, "a number above 0 and at most 1")
+CLASS_WEIGHT: Rule = Rule(
     lambda value: value is None or value == "balanced" or isinstance(value, dict),
     "None, 'balanced' or a dict of weights",
 )
-CALLBACK = Rule(lambda value: value is None or callable(value), "None or a function of a Progress")
+CALLBACK: Rule = Rule(lambda value: value is None or callable(value), "None or a function of a Progress")
 
 SOLVING: dict[str, Rule] = {
     "tol": POSITIVE_FINITE,

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, check_kernel, check_natural
-from gapless.kernels import RBF, Kernel, Panels, Validity
-from gapless.kernels.gram import blocks
+from gapless.kernels import Kernel, Panels, Validity
+from gapless.machine import on_all_cores
 
 _KMEANS_SAMPLES = 20  # samples for each landmark that k-means sees: more hardly moves its centres
 _KMEANS_ROUNDS = 20
@@ -120,11 +120,15 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         )
         Z = np.empty((n, r), dtype=X.dtype)
         single = X.dtype == self.projection_.dtype == np.float32
-        if single and isinstance(self.kernel_, RBF) and isinstance(X, np.ndarray):
-            _single_precision(self.kernel_, X, self.landmarks_, self.projection_, Z)
-            return Z
-        for part, K in blocks(self.kernel_, X, self.landmarks_):
-            Z[part] = (K.astype(np.float32) if single else K) @ self.projection_
+        panels = Panels(self.kernel_, self.landmarks_, np.float32 if single else np.float64)
+        step = max(1, _STRIP // panels.n)
+
+        def fill(start: int) -> None:
+            strip = slice(start, start + step)
+            np.matmul(panels.cross(X[strip]), self.projection_, out=Z[strip], casting="same_kind")
+
+        # A strip a core: the product of one strip is too short to be shared by several.
+        on_all_cores(fill, range(0, n, step))
         return Z
 
     @property
@@ -146,15 +150,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.method != "kmeans":
             raise InvalidInputError(f"method must be 'uniform', 'kmeans' or 'cholesky'; got {self.method!r}.")
         return None
-
-
-def _single_precision(kernel: RBF, X: np.ndarray, landmarks: Any, projection: np.ndarray, out: np.ndarray) -> None:
-    """The features of float32 samples under the RBF kernel without a detour over float64, strip by strip; writes ``out``."""
-    panels = Panels(kernel, landmarks if isinstance(landmarks, np.ndarray) else landmarks.toarray())
-    step = max(1, _STRIP // panels.n)
-    for start in range(0, len(X), step):
-        part = slice(start, start + step)
-        np.matmul(panels.cross(X[part]), projection, out=out[part])
 
 
 def _centres(X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -> np.ndarray:
