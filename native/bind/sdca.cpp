@@ -57,7 +57,13 @@ void bind_sdca(nb::module_& m) {
       .def_prop_ro(
           "offset", [](const Epochs& self) { return self.sdca.offset(); }, "s² Σβ; of a free intercept its present multiplier.")
       .def_prop_ro(
-          "w", [](const Epochs& self) { return array_of(self.sdca.w()); }, nb::rv_policy::automatic, "Σ βᵢxᵢ, as a copy.")
+          "w",
+          [](const Epochs& self) {
+            std::vector<double> w(static_cast<std::size_t>(self.sdca.features()));
+            self.sdca.read_w(w);
+            return array_of(w);
+          },
+          nb::rv_policy::automatic, "Σ βᵢxᵢ, as a copy.")
       .def_prop_ro(
           "beta",
           [](const Epochs& self) {

@@ -46,7 +46,8 @@ class Sdca {
   double gap() const { return gap_; }  // of the last epoch
   double dual_value() const { return tally_.gain; }
   double offset() const { return tally_.offset; }
-  Vector w() const { return w_; }
+  Index features() const { return static_cast<Index>(w_.size()); }
+  void read_w(Out w) const;
   void read_beta(Out beta) const;
 
  private:
@@ -60,6 +61,7 @@ class Sdca {
   void merge(S* samples, Visits visit, const SdcaTally& a, const SdcaTally& b);
   void finish(double target);
   void bring_back();
+  void renumber();
   bool halved() const { return static_cast<double>(active_.size()) * entries_ >= options_.halved_from; }
 
   Rows rows_;
@@ -69,6 +71,8 @@ class Sdca {
   double entries_;  // of an average row, at least one
   Samples samples_;
   std::vector<double> w_;
+  std::vector<std::uint32_t> number_, indices_;  // of each feature in w, and the rows' indices in these numbers; empty where none has another
+  Index epochs_ = 0;                             // begun
   SdcaTally tally_;
   double gap_ = infinity, full_gap_ = infinity;  // of the last epoch, and of the last one over all rows
   bool ready_ = false;

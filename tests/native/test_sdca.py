@@ -9,6 +9,7 @@ import pytest
 
 import gapless as gl
 from gapless import _native
+from gapless.data.rows import CsrRows
 from tests.native.storages import STORAGES, stored
 
 LOSSES = ("hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive")
@@ -269,3 +270,38 @@ def test_buckets_visit_every_active_row_once():
     ours, twin = both("csr float64", "hinge", 5003, 6, C=1e-9)
     assert ours.step(5003, 0.0) == 5003
     assert (ours.beta == np.where(twin.box.p > 0, twin.box.upper, twin.box.lower)).all()
+
+
+def test_many_features_are_numbered_anew_and_nothing_else_changes():
+    """The same rows with 2,000 features, and with these spread over 135,000: the latter are numbered by how often they occur."""
+    rng = np.random.default_rng(0)
+    n, used, d = 2300, 2000, 135_000
+    few = np.sort(rng.permuted(np.tile(np.arange(used), (n, 1)), axis=1)[:, :60], axis=1)
+    place = np.sort(rng.choice(d, used, replace=False))
+    values, indptr = rng.normal(size=few.size), np.arange(0, few.size + 1, 60)
+    y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    box, q = gl.losses.SquaredHinge().dual_box(y, np.full(n, 0.1)), (values.reshape(n, 60) ** 2).sum(axis=1)
+    options = {
+        "shift": 0.0,
+        "free_intercept": False,
+        "uniform": False,
+        "shrinks": True,
+        "halved_from": np.inf,
+        "seed": 4,
+    }
+    narrow, wide = (
+        _native.Sdca(CsrRows(values, indices.ravel().astype(np.uint32), indptr), columns, box, q, **options)
+        for indices, columns in ((few, used), (place[few], d))
+    )
+    start = np.clip(0.01 * y, box.lower, box.upper)
+    weights = np.bincount(few.ravel(), values * np.repeat(start, 60), minlength=used)
+    for epoch in range(8):
+        for sdca in (narrow, wide):
+            if epoch == 5:  # the new numbers are known by now, and a start has none
+                full = np.zeros(d)
+                full[place] = weights
+                sdca.resume(start, weights if sdca is narrow else full, 0.0, 0.0)
+            sdca.step(n, 0.0)
+        np.testing.assert_allclose(wide.beta, narrow.beta, atol=1e-12)
+        np.testing.assert_allclose(wide.w[place], narrow.w, atol=1e-12)
+        assert np.count_nonzero(wide.w) == np.count_nonzero(narrow.w)
