@@ -21,7 +21,7 @@ from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver, as_solver
-from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, State, StateEngine, Targets, own_solver
+from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets, own_solver
 from gapless.trace import Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
@@ -146,9 +146,7 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
-        engine: Any = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
-        if isinstance(engine, State):
-            engine = StateEngine(self.solver, self.problem, engine)
+        engine = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
         self.engine = engine
         if start is None and engine.holds:
             status = self.check(Point(), known=self.best)

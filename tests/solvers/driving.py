@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gapless as gl
-from gapless.solvers.base import Budget, Engine, State, StateEngine, Targets
+from gapless.solvers.base import Budget, Targets
 from gapless.solvers.textbook.sampling import Order
 
 NO_TARGETS = Targets()
@@ -18,28 +18,21 @@ def drive(
     solver: gl.solvers.Solver, problem: gl.Problem, steps: int, seed: int = 0, start: Any = None
 ) -> Iterator[Any]:
     """The engine after init and after each of some steps, each as small as the engine can."""
-    state = solver.init(problem, start, np.random.default_rng(seed))
-    engine = engine_of(solver, problem, state)
-    yield state
+    engine = solver.init(problem, start, np.random.default_rng(seed))
+    yield engine
     for _ in range(steps):
         engine.step(Budget(work=1.0), NO_TARGETS)
-        yield state
+        yield engine
 
 
 def run(
     solver: gl.solvers.Solver, problem: gl.Problem, iterations: float, seed: int = 0, targets: Targets = NO_TARGETS
 ) -> Any:
     """The engine after so many iterations of its own, without the loop."""
-    state = solver.init(problem, None, np.random.default_rng(seed))
-    engine, made = engine_of(solver, problem, state), 0.0
+    engine, made = solver.init(problem, None, np.random.default_rng(seed)), 0.0
     while made < iterations - 1e-9:
         made += engine.step(Budget(iterations=iterations - made), targets).iterations
-    return state
-
-
-def engine_of(solver: gl.solvers.Solver, problem: gl.Problem, state: Any) -> Engine:
-    """The engine itself, or around the state of a solver that still has one."""
-    return StateEngine(solver, problem, state) if isinstance(state, State) else state
+    return engine
 
 
 def visits(n: int, sampling: str, count: int, seed: int = 0) -> list[int]:

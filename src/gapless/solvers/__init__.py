@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
-from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, State, Targets
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets
 from gapless.solvers.choose import choose, expected_costs
 from gapless.solvers.crammer_singer.solver import CrammerSingerDual
 from gapless.solvers.interior_point.solver import InteriorPoint
@@ -41,7 +41,6 @@ __all__ = [
     "ProjectedGradient",
     "SmoothedNewton",
     "Solver",
-    "State",
     "Subgradient",
     "Targets",
     "as_solver",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import singledispatch
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -86,35 +85,6 @@ class Engine(ABC):
         return int(max(1.0, min(budget.work / cost, np.round(budget.iterations * n))))
 
 
-def whole_steps(state: State, cost: float) -> int:
-    """How many iterations of a given cost fit into this step: at least one, and none beyond ``state.limit``."""
-    return int(max(1.0, min(state.quantum / cost, np.ceil(state.limit - state.iterations - 1e-9))))
-
-
-def samples_ahead(state: State, n: int, cost: float) -> int:
-    """How many samples of an epoch of n, at a given cost each, fit into this step."""
-    return int(max(1.0, min(state.quantum / cost, np.round((state.limit - state.iterations) * n))))
-
-
-@dataclass
-class State:
-    """What every solver's state has: progress in the solver's own unit, work in entries touched, and whether anything is left to do."""
-
-    rng: np.random.Generator = field(repr=False)
-    iterations: float = 0.0
-    work: float = 0.0
-    limit: float = np.inf  # iterations not to go beyond; set by the loop before each step
-    quantum: float = QUANTUM  # entries to touch at most, likewise
-    done: bool = False
-    # A solver that knows its own gap, or its KKT violation, says that it is ready for a check where they fall to these; ``target`` is the lesser.
-    target: float = 0.0
-    gap_target: float = 0.0
-    kkt_target: float = np.inf
-    ready: bool = False
-    judges: bool = False  # it says by ``ready`` when a check pays, so that few others are needed
-    holds: bool = False  # whether its point is not worth a check before it is ready
-
-
 class Solver(ABC):
     """An algorithm by its textbook name. The constructor holds the knobs of the algorithm, never C or the loss.
 
@@ -130,7 +100,7 @@ class Solver(ABC):
         """Why the algorithm's theory does not cover a problem, as a sentence; None if it does."""
 
     @abstractmethod
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Any:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
         """An engine for the problem, which begins at ``start`` where one is given."""
 
 
@@ -138,33 +108,6 @@ class Solver(ABC):
 def own_solver(problem: Problem) -> Solver | None:
     """The one solver that knows a special kind of problem, which registers it here; None: any of :data:`gapless.solvers.SOLVERS`."""
     return None
-
-
-class StateEngine(Engine):
-    """The engine of a solver that is still written as functions of a state; to go when the last one is ported."""
-
-    def __init__(self, solver: Any, problem: Problem, state: Any) -> None:
-        self._solver, self._problem, self._state = solver, problem, state
-
-    @property
-    def judges(self) -> bool:  # type: ignore[override]
-        return bool(self._state.judges)
-
-    @property
-    def holds(self) -> bool:  # type: ignore[override]
-        return bool(self._state.holds)
-
-    def step(self, budget: Budget, targets: Targets) -> Advance:
-        state = self._state
-        iterations, work = state.iterations, state.work
-        state.quantum, state.limit, state.ready = budget.work, iterations + budget.iterations, False
-        state.gap_target, state.kkt_target, state.target = targets.gap, targets.kkt, min(targets.gap, targets.kkt)
-        self._solver.step(self._problem, state)
-        outcome = Outcome.STALLED if state.done else Outcome.READY if state.ready else Outcome.RUNNING
-        return Advance(state.iterations - iterations, state.work - work, outcome)
-
-    def point(self) -> Point:
-        return self._solver.point(self._problem, self._state)
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
