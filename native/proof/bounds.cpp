@@ -4,6 +4,7 @@
 
 #include "core/sums.hpp"
 #include "proof/dual_side.hpp"
+#include "proof/pieces.hpp"
 
 namespace gapless::proof {
 
@@ -14,15 +15,30 @@ struct Square {
 };
 
 Square square_of(Vector beta, Vector f, double norm, double shift) {
+  struct Part {
+    double product = 0.0, total = 0.0, sizes = 0.0;
+  };
+  const bool known = !std::isnan(norm);
   Sum product, total;
-  double sizes = 0.0;  // NaN and infinities stay in it
-  for (Index i = 0; i < length(beta); ++i) {
-    product.add(beta[i] * f[i]);
-    total.add(beta[i]);
-    sizes += 0.0 * f[i];
+  double sizes = 0.0;
+  for (const Part& part : by_pieces<Part>(length(f), [&](Index begin, Index end) {
+         Sum product, total;
+         Part part;
+         for (Index i = begin; i < end; ++i) part.sizes += 0.0 * f[i];  // NaN and infinities stay in it
+         if (!known)
+           for (Index i = begin; i < end; ++i) product.add(beta[i] * f[i]);
+         if (shift != 0.0)
+           for (Index i = begin; i < end; ++i) total.add(beta[i]);
+         part.product = product.value();
+         part.total = total.value();
+         return part;
+       })) {
+    product.add(part.product);
+    total.add(part.total);
+    sizes += part.sizes;
   }
-  const double b = shift == 0.0 ? 0.0 : shift * total.value();
-  const double value = (std::isnan(norm) ? product.value() : norm) + b * total.value() + sizes;
+  const double b = shift * total.value();
+  const double value = (known ? norm : product.value()) + b * total.value() + sizes;
   return {std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN(), b};
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/sums.hpp"
+#include "proof/pieces.hpp"
 
 namespace gapless::proof {
 namespace {
@@ -10,22 +11,46 @@ namespace {
 constexpr double bound_width = 1e-12;  // of a box's width: what the repair of a sum may move a variable at its bound by
 constexpr double near_one = 1e-9;      // a multiple so near one gains its square, below rounding; variables at their bound then stay there exactly
 
+struct Ends {
+  double top = -infinity, bottom = infinity;
+
+  void widen(const Ends& other) {
+    top = std::max(top, other.top);
+    bottom = std::min(bottom, other.bottom);
+  }
+};
+
 }  // namespace
 
 Multiple best_multiple(const DualBox& box, Vector beta, double square) {
-  Sum linear_sum, bend;
-  double largest = infinity;
-  bool moved = false;
-  for (Index i = 0; i < length(beta); ++i) {
-    const double b = beta[i];
-    if (b == 0.0) continue;
-    moved = true;
-    linear_sum.add(box.p[i] * b - box.epsilon[i] * std::fabs(b));
-    bend.add(box.d[i] * (b * b));
-    largest = std::min(largest, (b > 0.0 ? box.upper[i] : box.lower[i]) / b);
+  struct Part {
+    double linear = 0.0, bend = 0.0, largest = infinity;
+    bool moved = false;
+  };
+  Sum linear_sum, bend_sum;
+  Part all;
+  for (const Part& part : by_pieces<Part>(length(beta), [&](Index begin, Index end) {
+         Sum linear, bend;
+         Part part;
+         for (Index i = begin; i < end; ++i) {
+           const double b = beta[i];
+           if (b == 0.0) continue;
+           part.moved = true;
+           linear.add(box.p[i] * b - box.epsilon[i] * std::fabs(b));
+           if (box.d[i] != 0.0) bend.add(box.d[i] * (b * b));
+           part.largest = std::min(part.largest, (b > 0.0 ? box.upper[i] : box.lower[i]) / b);
+         }
+         part.linear = linear.value();
+         part.bend = bend.value();
+         return part;
+       })) {
+    linear_sum.add(part.linear);
+    bend_sum.add(part.bend);
+    all.largest = std::min(all.largest, part.largest);
+    all.moved = all.moved || part.moved;
   }
-  const double linear = linear_sum.value(), curvature = square + bend.value();
-  if (!moved) return {1.0, 0.0};
+  const double linear = linear_sum.value(), curvature = square + bend_sum.value(), largest = all.largest;
+  if (!all.moved) return {1.0, 0.0};
   if (linear <= 0.0) return {0.0, 0.0};
   if (curvature <= 0.0) return largest == infinity ? Multiple{1.0, infinity} : Multiple{largest, largest * linear};
   double scale = std::min(linear / curvature, largest);
@@ -37,7 +62,12 @@ double dual_sum(const DualTerms& dual, Vector beta) {
   return std::visit(
       [&](const auto& terms) {
         Sum sum;
-        for (Index i = 0; i < length(beta); ++i) sum.add(terms.term(i, beta[i]));
+        for (const double part : by_pieces<double>(length(beta), [&](Index begin, Index end) {
+               Sum part;
+               for (Index i = begin; i < end; ++i) part.add(terms.term(i, beta[i]));
+               return part.value();
+             }))
+          sum.add(part);
         return sum.value();
       },
       dual);
@@ -46,20 +76,37 @@ double dual_sum(const DualTerms& dual, Vector beta) {
 double largest_violation(const DualBox& box, Vector beta, Vector f, double shift, Places groups, Index n_groups, bool free) {
   double largest = 0.0;
   for (const double b : beta) largest = std::max(largest, std::fabs(b));
-  std::vector<double> tops(n_groups, -infinity), bottoms(n_groups, infinity);
-  for (Index i = 0; i < length(beta); ++i) {
-    const double b = beta[i], slope = box.p[i] - box.d[i] * b - (f[i] + shift);
-    if (std::isnan(slope)) return slope;
-    const double width = box.upper[i] - box.lower[i];
-    const double slack = bound_width * (width < infinity ? width : largest);
-    const Index g = groups[i];
-    // |β| has its kink at zero.
-    if (b < box.upper[i] - slack) tops[g] = std::max(tops[g], slope - (b >= 0.0 ? box.epsilon[i] : -box.epsilon[i]));
-    if (b > box.lower[i] + slack) bottoms[g] = std::min(bottoms[g], slope - (b > 0.0 ? box.epsilon[i] : -box.epsilon[i]));
+  // (top, bottom) of a sample: how D rises with its β, and with its fall; −∞ and ∞ where it cannot move. |β| has its kink at zero.
+  const auto ends = [&](Index i, double slope) {
+    const double b = beta[i], width = box.upper[i] - box.lower[i], slack = bound_width * (width < infinity ? width : largest);
+    const double rise = slope - (b >= 0.0 ? box.epsilon[i] : -box.epsilon[i]), fall = slope - (b > 0.0 ? box.epsilon[i] : -box.epsilon[i]);
+    return Ends{b < box.upper[i] - slack ? rise : -infinity, b > box.lower[i] + slack ? fall : infinity};
+  };
+  struct Part {
+    std::vector<Ends> groups;
+    double doubt = 0.0;  // NaN where a slope is
+  };
+  Part all{std::vector<Ends>(n_groups), 0.0};
+  for (const Part& part : by_pieces<Part>(length(beta), [&](Index begin, Index end) {
+         Part part{std::vector<Ends>(n_groups), 0.0};
+         Ends one;
+         for (Index i = begin; i < end; ++i) {
+           const double slope = box.p[i] - box.d[i] * beta[i] - (f[i] + shift);
+           part.doubt += 0.0 * slope;
+           if (n_groups == 1)
+             one.widen(ends(i, slope));
+           else
+             part.groups[groups[i]].widen(ends(i, slope));
+         }
+         part.groups[0].widen(one);
+         return part;
+       })) {
+    for (Index g = 0; g < n_groups; ++g) all.groups[g].widen(part.groups[g]);
+    all.doubt += part.doubt;
   }
+  if (std::isnan(all.doubt)) return all.doubt;
   double worst = 0.0;
-  for (Index g = 0; g < n_groups; ++g)
-    worst = std::max(worst, free ? tops[g] - bottoms[g] : std::max(tops[g], -bottoms[g]));
+  for (const Ends& each : all.groups) worst = std::max(worst, free ? each.top - each.bottom : std::max(each.top, -each.bottom));
   return worst;
 }
 

@@ -11,10 +11,11 @@
 namespace gapless::proof {
 
 GAPLESS_INLINE double loss(const DualBox& box, Index i, double v) {
-  const double apart = box.p[i] - v;
+  const double apart = box.p[i] - v, e = box.epsilon[i], d = box.d[i], up = box.upper[i], down = -box.lower[i];
+  // Where h is straight the larger of both sides is the loss, or zero: no branch that a processor would have to guess. NaN stays NaN.
+  if (d == 0.0) return std::max(std::max((apart - e) * up, (-apart - e) * down), 0.0);
+  const double s = std::fabs(apart) - e, u = apart > 0.0 ? up : down;
   if (std::isnan(apart)) return apart;
-  const double s = std::fabs(apart) - box.epsilon[i];
-  const double u = apart > 0.0 ? box.upper[i] : -box.lower[i], d = box.d[i];
   if (!(s > 0.0) || !(u > 0.0)) return 0.0;
   return s < d * u ? 0.5 * s * (s / d) : s * u - 0.5 * d * u * u;
 }

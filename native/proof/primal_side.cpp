@@ -5,6 +5,7 @@
 
 #include "core/sums.hpp"
 #include "proof/loss.hpp"
+#include "proof/pieces.hpp"
 
 namespace gapless::proof {
 namespace {
@@ -179,13 +180,23 @@ Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double tota
   if (!any) return {0.0, 0.0};
   double rate = 0.0;
   const auto slope = [&](double b) {
+    struct Part {
+      double slope = 0.0, rate = 0.0;
+    };
     Sum sum, bend;
     sum.add(total);
-    for (Index i = 0; i < length(f); ++i) {
-      if (groups[i] != g || entropy.cost[i] <= 0.0) continue;
-      const double share = 1.0 / (1.0 + std::exp(std::min(entropy.y[i] * (f[i] + b), 700.0)));
-      sum.add(-entropy.y[i] * entropy.cost[i] * share);
-      bend.add(entropy.cost[i] * share * (1.0 - share));
+    for (const Part& part : by_pieces<Part>(length(f), [&](Index begin, Index end) {
+           Sum slope, rate;
+           for (Index i = begin; i < end; ++i) {
+             if (groups[i] != g || entropy.cost[i] <= 0.0) continue;
+             const double share = 1.0 / (1.0 + std::exp(std::min(entropy.y[i] * (f[i] + b), 700.0)));
+             slope.add(-entropy.y[i] * entropy.cost[i] * share);
+             rate.add(entropy.cost[i] * share * (1.0 - share));
+           }
+           return Part{slope.value(), rate.value()};
+         })) {
+      sum.add(part.slope);
+      bend.add(part.rate);
     }
     rate = bend.value();
     return sum.value();
@@ -217,8 +228,17 @@ Interval best_offset(const DualTerms& dual, Places groups, Index g, double total
 double loss_sum(const DualTerms& dual, Places groups, Vector offsets, Vector f) {
   return std::visit(
       [&](const auto& terms) {
+        const bool one = offsets.size() == 1;
         Sum sum;
-        for (Index i = 0; i < length(f); ++i) sum.add(loss(terms, i, f[i] + offsets[groups[i]]));
+        for (const double part : by_pieces<double>(length(f), [&](Index begin, Index end) {
+               Sum part;
+               if (one)
+                 for (Index i = begin; i < end; ++i) part.add(loss(terms, i, f[i] + offsets[0]));
+               else
+                 for (Index i = begin; i < end; ++i) part.add(loss(terms, i, f[i] + offsets[groups[i]]));
+               return part.value();
+             }))
+          sum.add(part);
         return sum.value();
       },
       dual);

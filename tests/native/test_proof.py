@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -291,6 +292,29 @@ def test_the_entropy_has_the_bounds_of_its_formulas(seed):
     assert scale == 1.0 and np.isnan(violation) and low == high
     assert dual == pytest.approx(float(loss.dual_value(y, cost, beta).sum()) - 2.0, rel=1e-14)
     assert primal == pytest.approx(float((cost * loss.value(y, f + low)).sum()) + 2.0, rel=1e-14)
+
+
+@every_loss
+def test_many_samples_prove_the_same_on_any_number_of_threads(loss):
+    """More samples than one piece of the work holds: the parts are joined in one order, and the sum is that of all."""
+    n, rng = 100_000, np.random.default_rng(0)
+    y, f, cost = random_samples(loss, n, rng)
+    dual, found = loss.dual_box(y, cost), []
+    beta = np.clip(0.1 * rng.normal(size=n), dual.lower, dual.upper)
+    for threads in (1, 2, 3):
+        _native.limit_threads(threads)
+        try:
+            bounds = _native.proof_bounds(
+                dual, one_group(n), np.zeros(1), True, True, True, beta.copy(), f.copy(), np.nan, 0.0
+            )
+        finally:
+            _native.limit_threads(0)
+        found.append(repr(bounds))
+    assert found[0] == found[1] == found[2]
+    scale, ((low, high),) = bounds[1], bounds[5]
+    losses = _native.proof_losses(dual, scale * f + 0.5 * (low + high))
+    assert bounds[0] == pytest.approx(math.fsum(beta * f), rel=1e-15)
+    assert bounds[4] == pytest.approx(0.5 * scale * scale * bounds[0] + math.fsum(losses), rel=1e-14)
 
 
 # --- whose sources they are
