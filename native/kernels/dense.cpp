@@ -47,13 +47,11 @@ struct PackedSide : Side {
 template <class T>
 class Dense final : public Node<T> {
  public:
-  Dense(const Expression& kernel, const Samples& X)
+  Dense(const Expression& kernel, const Samples& X, std::vector<double> centre)
       : loops_(dense_table().of<T>()),
-        formula_{kernel.kind, static_cast<T>(kernel.gamma), static_cast<T>(kernel.coef0), kernel.degree, X.features()} {
-    if (kernel.kind == Kind::rbf) {
-      scale_ = std::sqrt(2.0 * kernel.gamma * std::numbers::log2e);
-      centre_ = centre(X);
-    }
+        formula_{kernel.kind, static_cast<T>(kernel.gamma), static_cast<T>(kernel.coef0), kernel.degree, X.features()},
+        centre_(std::move(centre)) {
+    if (kernel.kind == Kind::rbf) scale_ = std::sqrt(2.0 * kernel.gamma * std::numbers::log2e);
     if (kernel.kind == Kind::laplacian) scale_ = kernel.gamma * std::numbers::log2e;
   }
 
@@ -76,8 +74,7 @@ class Dense final : public Node<T> {
            Room<T>& room, int depth) const override {
     const Index rows = panels(i1 - i0, loops_.tile_rows), columns = panels(j1 - j0, loops_.tile_columns);
     T* weights = room.tile(rows * loops_.tile_rows, depth);
-    std::transform(c + i0, c + i1, weights, [](double value) { return static_cast<T>(value); });
-    std::fill(weights + (i1 - i0), weights + rows * loops_.tile_rows, T(0));
+    cast(c + i0, i1 - i0, weights, rows * loops_.tile_rows);
     double* sums = room.sums(columns * loops_.tile_columns, 0);
     loops_.sum(formula_, packed(left, i0), weights, rows, packed(right, j0), columns, sums);
     for (Index j = 0; j < j1 - j0; ++j) out[j] += sums[j];
@@ -87,9 +84,10 @@ class Dense final : public Node<T> {
                double* out_c, double* out_e, Room<T>& room) const override {
     if (formula_.kind != Kind::rbf) return Node<T>::sum_two(left, i0, i1, c, e, right, j0, j1, out_c, out_e, room);
     const Index rows = panels(i1 - i0, loops_.tile_rows), columns = panels(j1 - j0, loops_.tile_columns);
-    double *one = room.sums(rows * loops_.tile_rows, 0), *two = room.sums(rows * loops_.tile_rows, 1);
+    double* one = room.sums(rows * loops_.tile_rows, 0);
+    T* two = room.tile(rows * loops_.tile_rows, 0);
     std::copy(c + i0, c + i1, one);
-    std::copy(e + i0, e + i1, two);
+    cast(e + i0, i1 - i0, two, rows * loops_.tile_rows);
     double *first = room.sums(columns * loops_.tile_columns, 2), *second = room.sums(columns * loops_.tile_columns, 3);
     loops_.sum_two(formula_, packed(left, i0), one, two, rows, packed(right, j0), columns, first, second);
     for (Index j = 0; j < j1 - j0; ++j) {
@@ -102,11 +100,8 @@ class Dense final : public Node<T> {
                 Room<T>& room) const override {
     const Index rows = panels(i1 - i0, loops_.tile_rows), columns = panels(j1 - j0, loops_.tile_columns);
     T *weights = room.tile(rows * loops_.tile_rows, 0), *others = room.tile(columns * loops_.tile_columns, 1);
-    const auto single = [](double value) { return static_cast<T>(value); };
-    std::transform(c + i0, c + i1, weights, single);
-    std::fill(weights + (i1 - i0), weights + rows * loops_.tile_rows, T(0));
-    std::transform(c + j0, c + j1, others, single);
-    std::fill(others + (j1 - j0), others + columns * loops_.tile_columns, T(0));
+    cast(c + i0, i1 - i0, weights, rows * loops_.tile_rows);
+    cast(c + j0, j1 - j0, others, columns * loops_.tile_columns);
     double *sums = room.sums(columns * loops_.tile_columns, 0), *across = room.sums(rows * loops_.tile_rows * loops_.lanes, 1);
     loops_.sum_both(formula_, packed(left, i0), weights, rows, packed(right, j0), others, columns, sums, across);
     for (Index j = j0; j < j1; ++j) out[j] += sums[j - j0];
@@ -133,6 +128,13 @@ class Dense final : public Node<T> {
 
  private:
   static Index panels(Index n, Index width) { return (n + width - 1) / width; }
+
+  // n values in precision T, and zeros up to `places`.
+  static void cast(const double* from, Index n, T* to, Index places) {
+    for (Index i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+    std::fill(to + n, to + places, T(0));
+  }
+
   Packed<T> packed(const Side& side, Index row) const { return static_cast<const PackedSide<T>&>(side).from(row, formula_.d); }
 
   std::unique_ptr<Side> pack(const Samples& X, Chosen chosen, Index width) const {
@@ -155,36 +157,54 @@ class Dense final : public Node<T> {
     const Index d = formula_.d, width = side.width;
     const double* middle = centre_.empty() ? nullptr : centre_.data();
     std::vector<double> row(Source::is_sparse ? static_cast<std::size_t>(d) : 0), norms(static_cast<std::size_t>(width));
+    std::vector<T> some(static_cast<std::size_t>(width * packed_at_once));
     for (Index panel = begin; panel < end; ++panel) {
       T* to = side.values.data() + panel * width * d;
       const Index rows = std::min(width, side.n - panel * width);
       std::fill(norms.begin(), norms.end(), 0.0);
-      if (rows < width) std::fill(to, to + width * d, T(0));
+      std::fill(some.begin() + rows * packed_at_once, some.end(), T(0));
       if constexpr (Source::is_sparse) {
+        if (rows < width) std::fill(to, to + width * d, T(0));
         for (Index h = 0; h < rows; ++h) {
           std::fill(row.begin(), row.end(), 0.0);
           x.add(own[chosen[panel * width + h]], 1.0, row.data());
-          norms[static_cast<std::size_t>(h)] = spread(row.data(), middle, 0, d, width, to + h);
+          for (Index from = 0; from < d; from += packed_at_once) {
+            const Index n = std::min(packed_at_once, d - from);
+            norms[static_cast<std::size_t>(h)] += scaled(row.data() + from, middle ? middle + from : nullptr, n, some.data());
+            for (Index k = 0; k < n; ++k) to[(from + k) * width + h] = some[static_cast<std::size_t>(k)];
+          }
         }
       } else {
-        for (Index from = 0; from < d; from += packed_at_once)
+        for (Index from = 0; from < d; from += packed_at_once) {
+          const Index n = std::min(packed_at_once, d - from);
           for (Index h = 0; h < rows; ++h)
-            norms[static_cast<std::size_t>(h)] += spread(x.row(own[chosen[panel * width + h]]), middle, from,
-                                                         std::min(d, from + packed_at_once), width, to + h);
+            norms[static_cast<std::size_t>(h)] += scaled(x.row(own[chosen[panel * width + h]]) + from,
+                                                         middle ? middle + from : nullptr, n, some.data() + h * packed_at_once);
+          const T* lane = some.data();
+          for (Index k = 0; k < n; ++k)
+            for (Index h = 0; h < width; ++h) to[(from + k) * width + h] = lane[h * packed_at_once + k];
+        }
       }
       for (Index h = 0; h < width; ++h)
         side.norms.data()[panel * width + h] = static_cast<T>(-0.5 * norms[static_cast<std::size_t>(h)]);
     }
   }
 
-  // Every width-th place of `to` gets a feature of a row, moved and scaled; returns the sum of their squares.
+  // Features of a row, moved and scaled; returns the sum of their squares.
   template <class S>
-  double spread(const S* row, const double* middle, Index begin, Index end, Index width, T* to) const {
-    double norms[4] = {};
-    for (Index k = begin; k < end; ++k) {
+  double scaled(const S* row, const double* middle, Index n, T* to) const {
+    double norms[4] = {};  // lanes written out: they vectorise
+    Index k = 0;
+    for (; k + 4 <= n; k += 4)
+      for (Index h = 0; h < 4; ++h) {
+        const double value = (static_cast<double>(row[k + h]) - (middle ? middle[k + h] : 0.0)) * scale_;
+        to[k + h] = static_cast<T>(value);
+        norms[h] += value * value;
+      }
+    for (; k < n; ++k) {
       const double value = (static_cast<double>(row[k]) - (middle ? middle[k] : 0.0)) * scale_;
-      to[k * width] = static_cast<T>(value);
-      norms[k & 3] += value * value;
+      to[k] = static_cast<T>(value);
+      norms[0] += value * value;
     }
     return (norms[0] + norms[1]) + (norms[2] + norms[3]);
   }
@@ -198,11 +218,11 @@ class Dense final : public Node<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X) {
-  return std::make_unique<Dense<T>>(kernel, X);
+std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X, std::vector<double> centre) {
+  return std::make_unique<Dense<T>>(kernel, X, std::move(centre));
 }
 
-template std::unique_ptr<Node<float>> make_dense<float>(const Expression&, const Samples&);
-template std::unique_ptr<Node<double>> make_dense<double>(const Expression&, const Samples&);
+template std::unique_ptr<Node<float>> make_dense<float>(const Expression&, const Samples&, std::vector<double>);
+template std::unique_ptr<Node<double>> make_dense<double>(const Expression&, const Samples&, std::vector<double>);
 
 }  // namespace gapless

@@ -36,8 +36,8 @@ struct DenseLoops {
   Index tile_rows, tile_columns;
   // out[j] += Σ over the left rows of c k for each right column, in T over the rows of one panel and in float64 over panels.
   void (*sum)(const Formula<T>&, Packed<T> left, const T* c, Index left_panels, Packed<T> right, Index right_panels, double* out);
-  // For two weights c and e, every term in float64; RBF alone.
-  void (*sum_two)(const Formula<T>&, Packed<T> left, const double* c, const double* e, Index left_panels, Packed<T> right,
+  // For two weights, c whose every term is added in float64, and e like c above; RBF alone.
+  void (*sum_two)(const Formula<T>&, Packed<T> left, const double* c, const T* e, Index left_panels, Packed<T> right,
                   Index right_panels, double* out_c, double* out_e);
   // An entry for both of its samples: out[j] += Σ c k over the left rows, and for each left row as many float64 lanes as a vector of T has,
   // out_left[lanes i + …] += e k over the right columns.

@@ -130,7 +130,7 @@ void sum(const Formula<T>& formula, Packed<T> left, const T* c, Index left_panel
 }
 
 template <class T>
-void sum_two(const Formula<T>& formula, Packed<T> left, const double* c, const double* e, Index left_panels, Packed<T> right,
+void sum_two(const Formula<T>& formula, Packed<T> left, const double* c, const T* e, Index left_panels, Packed<T> right,
              Index right_panels, double* out_c, double* out_e) {
   constexpr Kind kind = Kind::rbf;
   const Index d = formula.d;
@@ -140,12 +140,15 @@ void sum_two(const Formula<T>& formula, Packed<T> left, const double* c, const d
       Sums<T> sums;
       products<T, kind>(left.values + q * tile_rows * d, left.norms + q * tile_rows, right.values + p * columns<T> * d,
                         right.norms + p * columns<T>, d, sums);
-      const double *one = c + q * tile_rows, *two = e + q * tile_rows;
+      const double* weights = c + q * tile_rows;
+      const T* others = e + q * tile_rows;
+      Lanes<T> parts[vectors] = {};
       entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) {
-        const Lanes<double, T> exact = doubled<T>(entry);
-        first[v] += one[r] * exact;
-        second[v] += two[r] * exact;
+        first[v] += weights[r] * doubled<T>(entry);
+        parts[v] += others[r] * entry;
       });
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) second[v] += doubled<T>(parts[v]);
     }
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; ++v) {

@@ -68,16 +68,19 @@ template <class T>
 std::unique_ptr<Node<T>> make_node(const Expression& kernel, const Samples& X) {
   using Kind = Expression::Kind;
   switch (kernel.kind) {
-    case Kind::rbf:
-      if (kernel.gamma * largest_norm(X) > large_exponent<T>) return make_given<T>(kernel);
-      return is_worth_sparse(X) ? make_sparse<T>(kernel, X) : make_dense<T>(kernel, X);
+    case Kind::rbf: {
+      std::vector<double> middle = centre(X);
+      if (kernel.gamma * largest_norm(X, middle) > large_exponent<T>) return make_given<T>(kernel);
+      if (is_worth_sparse(X)) return make_sparse<T>(kernel, X);
+      return make_dense<T>(kernel, X, std::move(middle));
+    }
     case Kind::laplacian:
       if (is_sparse(X) && X.features() > many_features) return make_given<T>(kernel);
-      return make_dense<T>(kernel, X);
+      return make_dense<T>(kernel, X, {});
     case Kind::linear:
     case Kind::polynomial:
     case Kind::sigmoid:
-      return is_worth_sparse(X) ? make_sparse<T>(kernel, X) : make_dense<T>(kernel, X);
+      return is_worth_sparse(X) ? make_sparse<T>(kernel, X) : make_dense<T>(kernel, X, {});
     case Kind::table:
     case Kind::block:
       return make_given<T>(kernel);

@@ -71,7 +71,7 @@ class Node {
   virtual void sum(const Side& left, Index i0, Index i1, const double* c, const Side& right, Index j0, Index j1, double* out,
                    Room<T>& room, int depth) const;
 
-  // sum for both of c and e, every term in float64.
+  // sum for both of c and e, every term of the first in float64.
   virtual void sum_two(const Side& left, Index i0, Index i1, const double* c, const double* e, const Side& right, Index j0,
                        Index j1, double* out_c, double* out_e, Room<T>& room) const;
 
@@ -89,7 +89,7 @@ std::unique_ptr<Node<T>> make_node(const Expression& kernel, const Samples& X);
 
 // The leaves and combinations, by file.
 template <class T>
-std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X);
+std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X, std::vector<double> centre);  // of RBF
 template <class T>
 std::unique_ptr<Node<T>> make_sparse(const Expression& kernel, const Samples& X);
 template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
@@ -19,17 +20,17 @@ constexpr Index widest = 1024;          // right rows of a piece
 constexpr Index stretch = 256;          // left rows whose sums are in the tiles' precision, where there are several columns
 constexpr Index own_sums = 8;           // of a symmetric sum, each of its own strips of columns, so that threads neither meet nor change the result
 constexpr Index slab = 4096;            // rows of other samples that are prepared at a time: little memory
-constexpr Index mirror = 32;            // rows and columns that are transposed at a time: both stay in the innermost cache
+constexpr Index mirror = 16;            // rows that are turned into columns at a time: a line of the cache in float32
 
 Index up_to(Index n, Index grain) { return (n + grain - 1) / grain * grain; }
 
 // Begins of pieces of n places, at multiples of `grain`, whatever the number of threads.
 struct Pieces {
-  Pieces(Index n, Index across, Index grain) : n(n) {
+  Pieces(Index n, Index across, Index grain, Index most = widest) : n(n) {
     if (n * across < few_entries)
       width = std::max<Index>(n, 1);
     else
-      width = up_to(std::min(widest, std::max<Index>(1, n / pieces_least)), grain);
+      width = up_to(std::min(most, std::max<Index>(1, n / pieces_least)), grain);
     count = (n + width - 1) / width;
   }
   Index begin(Index piece) const { return piece * width; }
@@ -42,6 +43,11 @@ void share_some(Index pieces, const std::function<void(Index, int)>& work) {
     work(0, 0);
   else
     share(pieces, work);
+}
+
+void share_many(Index pieces, Index entries, const std::function<void(Index, int)>& work) {
+  if (entries >= few_entries) return share(pieces, work);
+  for (Index piece = 0; piece < pieces; ++piece) work(piece, 0);
 }
 
 template <class T>
@@ -179,10 +185,12 @@ class PanelsOf final : public Panels {
 
   // All samples as either side, prepared when they are first asked for.
   const Side& whole() {
+    const std::lock_guard<std::mutex> lock(preparing_);
     if (!right_) right_ = node_->right(X_, run(0, size()));
     return *right_;
   }
   const Side& all_left() {
+    const std::lock_guard<std::mutex> lock(preparing_);
     if (!left_) left_ = node_->left(X_, run(0, size()));
     return *left_;
   }
@@ -229,35 +237,33 @@ class PanelsOf final : public Panels {
   // out(j, m) += Σ over i of columns[m, i] k, with sums of `stretch` entries in the tiles' precision: a product of tiles with packed columns.
   void multiply(const Side& left, const std::vector<double>& columns, Index q, const Side& right, Index n, Matrix<double> out) {
     const DenseLoops<T>& loops = dense_table().of<T>();
-    const Index rows = size(), tall = std::max<Index>(1, stretch / node_->left_grain()) * node_->left_grain();
+    const Index rows = size();
+    const Index tall = std::min(node_->left_rows(), std::max<Index>(1, stretch / node_->left_grain()) * node_->left_grain());
     const Index panels = (q + loops.tile_rows - 1) / loops.tile_rows, across = loops.tile_columns;
     const std::vector<T> weights = packed(columns, rows, q, tall, loops.tile_rows);
-    const Index wide = std::lcm(across, node_->right_grain());
-    const Pieces pieces(n, rows, wide);
+    const Index wide = std::lcm(across, node_->right_grain()), tall_sums = panels * loops.tile_rows;
+    const Pieces pieces(n, rows, wide, stretch);
     share_some(pieces.count, [&](Index piece, int) {
       Room<T> room;
-      for (Index j0 = pieces.begin(piece); j0 < pieces.end(piece); j0 += wide) {
-        const Index j1 = std::min(pieces.end(piece), j0 + wide);
-        double* sums = room.sums(panels * loops.tile_rows * wide, 0);
-        for (Index i0 = 0; i0 < rows; i0 += tall) {
-          const Index i1 = std::min(rows, i0 + tall);
+      const Index begin = pieces.begin(piece), end = pieces.end(piece);
+      double* sums = room.sums(tall_sums * up_to(end - begin, wide), 0);
+      for (Index i0 = 0; i0 < rows; i0 += tall)
+        for (Index j0 = begin; j0 < end; j0 += wide) {
+          const Index i1 = std::min(rows, i0 + tall), j1 = std::min(end, j0 + wide);
           T* tile = room.tile(tall * wide, 0);
           node_->tile(left, i0, i1, right, j0, j1, tile, wide, room, 2);
-          for (Index part = 0; part < wide / across; ++part) {
+          for (Index from = 0; from < wide; from += across) {
             T* entries = tile;
             if (wide != across) {
               entries = room.tile(tall * across, 1);
-              for (Index i = 0; i < i1 - i0; ++i)
-                std::copy_n(tile + i * wide + part * across, across, entries + i * across);
+              for (Index i = 0; i < i1 - i0; ++i) std::copy_n(tile + i * wide + from, across, entries + i * across);
             }
-            loops.multiply(weights.data() + i0 * panels * loops.tile_rows, panels, entries, i1 - i0,
-                           sums + part * panels * loops.tile_rows * across);
+            loops.multiply(weights.data() + i0 * tall_sums, panels, entries, i1 - i0, sums + tall_sums * (j0 - begin + from));
           }
         }
-        for (Index j = j0; j < j1; ++j) {
-          const double* from = sums + (j - j0) / across * panels * loops.tile_rows * across + (j - j0) % across;
-          for (Index m = 0; m < q; ++m) out(j, m) += from[m * across];
-        }
+      for (Index j = begin; j < end; ++j) {
+        const double* from = sums + tall_sums * ((j - begin) / across * across) + (j - begin) % across;
+        for (Index m = 0; m < q; ++m) out(j, m) += from[m * across];
       }
     });
   }
@@ -327,12 +333,25 @@ class PanelsOf final : public Panels {
     });
   }
 
-  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as they are above the diagonal.
-  static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide) {
-    for (Index j0 = left; j0 < left + wide; j0 += mirror) {
-      const Index j1 = std::min(left + wide, j0 + mirror);
-      for (Index i = i0; i < std::min(i1, j1); ++i)
-        for (Index j = std::max(j0, i + 1); j < j1; ++j) out(j, i) = out(i, j);
+  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as they are above the diagonal. Turned around in a
+  // small room of their own, since columns of a large matrix share few places of the cache.
+  static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide, Room<T>& room) {
+    T* turned = room.tile(wide * mirror, 0);
+    for (Index from = i0; from < i1; from += mirror) {
+      const Index n = std::min(mirror, i1 - from);
+      for (Index i = 0; i < n; ++i) {
+        const T* row = &out(from + i, left);
+        for (Index j = 0; j < wide; ++j) turned[j * mirror + i] = row[j];
+      }
+      for (Index j = std::max<Index>(0, from + 1 - left); j < wide; ++j) {
+        const T* column = turned + j * mirror;
+        T* row = &out(left + j, from);
+        const Index above = std::min(n, left + j - from);  // the diagonal itself and what is below it stay
+        if (above == mirror)
+          for (Index i = 0; i < mirror; ++i) row[i] = column[i];
+        else
+          for (Index i = 0; i < above; ++i) row[i] = column[i];
+      }
     }
   }
 
@@ -345,13 +364,15 @@ class PanelsOf final : public Panels {
       if (fresh <= 0) return;
       const auto left = node_->left(X_, this->chosen(chosen));
       const auto right = node_->right(X_, this->chosen(chosen.subspan(static_cast<std::size_t>(known))));
-      const Pieces pieces(fresh, m, up_to(mirror, node_->right_grain()));
-      const Index tall = up_to(mirror, node_->left_grain());
+      // Strips are narrow, so that little is computed on both sides of the diagonal.
+      const Index strip = up_to(std::clamp<Index>(fresh / pieces_least, 4 * mirror, stretch), node_->right_grain());
+      const Index strips = (fresh + strip - 1) / strip;
+      const Index tall = up_to(4 * mirror, node_->left_grain());
       const T offset = static_cast<T>(shift);
       // The last columns are the longest: they come first.
-      share_some(pieces.count, [&](Index piece, int) {
+      share_many(strips, fresh * m, [&](Index piece, int) {
         Room<T> room;
-        const Index j0 = pieces.begin(pieces.count - 1 - piece), j1 = pieces.end(pieces.count - 1 - piece);
+        const Index j0 = (strips - 1 - piece) * strip, j1 = std::min(fresh, j0 + strip);
         const Index top = known + j0, wide = j1 - j0;
         Index mirrored = 0;
         for (Index i0 = 0; i0 < known + j1; i0 += tall) {
@@ -361,11 +382,11 @@ class PanelsOf final : public Panels {
             for (Index i = i0; i < i1; ++i)
               for (Index j = 0; j < wide; ++j) out(i, top + j) += offset;
           if (i1 <= top) {
-            reflect(out, i0, i1, top, wide);
+            reflect(out, i0, i1, top, wide, room);
             mirrored = i1;
           }
         }
-        reflect(out, mirrored, known + j1, top, wide);  // around the diagonal, when both of its halves are written
+        reflect(out, mirrored, known + j1, top, wide, room);  // around the diagonal, when both of its halves are written
       });
       entries += static_cast<double>(fresh) * 0.5 * static_cast<double>(m + known);
     }
@@ -374,6 +395,7 @@ class PanelsOf final : public Panels {
   Samples X_;
   std::unique_ptr<Node<T>> node_;
   std::unique_ptr<Side> left_, right_;
+  std::mutex preparing_;
 };
 
 }  // namespace

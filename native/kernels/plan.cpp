@@ -34,6 +34,7 @@ bool is_worth_sparse(const Samples& X) {
 }
 
 std::vector<double> centre(const Samples& X) {
+  if (is_worth_sparse(X)) return {};
   std::vector<double> mean(static_cast<std::size_t>(X.features()), 0.0);
   const Index step = std::max<Index>(1, X.size() / some), rows = (X.size() + step - 1) / step;
   std::visit(
@@ -45,8 +46,7 @@ std::vector<double> centre(const Samples& X) {
   return mean;
 }
 
-double largest_norm(const Samples& X) {
-  const std::vector<double> centre = is_sparse(X) ? std::vector<double>() : gapless::centre(X);
+double largest_norm(const Samples& X, const std::vector<double>& centre) {
   double largest = 0.0;
   std::visit(
       [&](const auto& x) {

@@ -25,10 +25,10 @@ bool is_worth_sparse(const Samples& X);  // whether loops over stored entries ar
 
 double stored_entries(const Samples& X);  // of the chosen rows
 
-// About the mean of the rows, to be subtracted from all: of many, some tell it.
+// About the mean of the rows, to be subtracted from all: of many, some tell it. Empty where rows stay sparse.
 std::vector<double> centre(const Samples& X);
 
 // The largest ‖x − centre‖² of dense rows, ‖x‖² of sparse ones, which are not moved.
-double largest_norm(const Samples& X);
+double largest_norm(const Samples& X, const std::vector<double>& centre);
 
 }  // namespace gapless
