@@ -7,48 +7,17 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/pool.hpp"
-#include "kernels/dense.hpp"
+#include "kernels/models.hpp"
 #include "kernels/node.hpp"
+#include "kernels/pieces.hpp"
 
 namespace gapless {
 namespace {
 
-constexpr Index few_entries = 1 << 17;  // below which a second thread is not worth its hand-over
-constexpr Index pieces_least = 16;      // for threads to share evenly
-constexpr Index widest = 1024;          // right rows of a piece
 constexpr Index stretch = 256;          // left rows whose sums are in the tiles' precision, where there are several columns
 constexpr Index own_sums = 8;           // of a symmetric sum, each of its own strips of columns, so that threads neither meet nor change the result
 constexpr Index slab = 4096;            // rows of other samples that are prepared at a time: little memory
 constexpr Index mirror = 16;            // rows that are turned into columns at a time: a line of the cache in float32
-
-Index up_to(Index n, Index grain) { return (n + grain - 1) / grain * grain; }
-
-// Begins of pieces of n places, at multiples of `grain`, whatever the number of threads.
-struct Pieces {
-  Pieces(Index n, Index across, Index grain, Index most = widest) : n(n) {
-    if (n * across < few_entries)
-      width = std::max<Index>(n, 1);
-    else
-      width = up_to(std::min(most, std::max<Index>(1, n / pieces_least)), grain);
-    count = (n + width - 1) / width;
-  }
-  Index begin(Index piece) const { return piece * width; }
-  Index end(Index piece) const { return std::min(n, (piece + 1) * width); }
-  Index n, width, count;
-};
-
-void share_some(Index pieces, const std::function<void(Index, int)>& work) {
-  if (pieces == 1)
-    work(0, 0);
-  else
-    share(pieces, work);
-}
-
-void share_many(Index pieces, Index entries, const std::function<void(Index, int)>& work) {
-  if (entries >= few_entries) return share(pieces, work);
-  for (Index piece = 0; piece < pieces; ++piece) work(piece, 0);
-}
 
 template <class T>
 class PanelsOf final : public Panels {
@@ -157,7 +126,7 @@ class PanelsOf final : public Panels {
     const Index strip = up_to(std::clamp<Index>(n / 32, 1, 512), grain), strips = (n + strip - 1) / strip;
     const Index sums = n * n < few_entries ? 1 : own_sums;
     std::vector<double> parts(static_cast<std::size_t>(sums * n), 0.0);
-    share_some(sums, [&](Index piece, int) {
+    share_entries(sums, n * n, [&](Index piece, int) {
       Room<T> room;
       double* own = parts.data() + piece * n;
       std::vector<double> inside;
@@ -207,7 +176,7 @@ class PanelsOf final : public Panels {
                   double* out) {
     const Pieces pieces(end - from, rows, node_->right_grain());
     const Index tall = node_->left_rows();
-    share_some(pieces.count, [&](Index piece, int) {
+    share_entries(pieces.count, pieces.n * rows, [&](Index piece, int) {
       Room<T> room;
       const Index j0 = from + pieces.begin(piece), j1 = from + pieces.end(piece);
       std::vector<double> sums(static_cast<std::size_t>(j1 - j0), 0.0);
@@ -221,7 +190,7 @@ class PanelsOf final : public Panels {
   void accumulate_two(const Side& left, Index rows, const double* c, const Side& right, Index n, Matrix<double> out) {
     const Pieces pieces(n, rows, node_->right_grain());
     const Index tall = node_->left_rows();
-    share_some(pieces.count, [&](Index piece, int) {
+    share_entries(pieces.count, pieces.n * rows, [&](Index piece, int) {
       Room<T> room;
       const Index j0 = pieces.begin(piece), j1 = pieces.end(piece);
       std::vector<double> one(static_cast<std::size_t>(j1 - j0), 0.0), two(one);
@@ -234,19 +203,17 @@ class PanelsOf final : public Panels {
     });
   }
 
-  // out(j, m) += Σ over i of columns[m, i] k, with sums of `stretch` entries in the tiles' precision: a product of tiles with packed columns.
+  // out(j, m) += Σ over i of columns[m, i] k, with sums of `stretch` entries in the tiles' precision.
   void multiply(const Side& left, const std::vector<double>& columns, Index q, const Side& right, Index n, Matrix<double> out) {
-    const DenseLoops<T>& loops = dense_table().of<T>();
-    const Index rows = size();
+    const Index rows = size(), across = dense_table().of<T>().tile_columns;
     const Index tall = std::min(node_->left_rows(), std::max<Index>(1, stretch / node_->left_grain()) * node_->left_grain());
-    const Index panels = (q + loops.tile_rows - 1) / loops.tile_rows, across = loops.tile_columns;
-    const std::vector<T> weights = packed(columns, rows, q, tall, loops.tile_rows);
-    const Index wide = std::lcm(across, node_->right_grain()), tall_sums = panels * loops.tile_rows;
+    const Models<T> models(columns, rows, q, tall);
+    const Index wide = std::lcm(across, node_->right_grain());
     const Pieces pieces(n, rows, wide, stretch);
-    share_some(pieces.count, [&](Index piece, int) {
+    share_entries(pieces.count, pieces.n * rows, [&](Index piece, int) {
       Room<T> room;
       const Index begin = pieces.begin(piece), end = pieces.end(piece);
-      double* sums = room.sums(tall_sums * up_to(end - begin, wide), 0);
+      double* sums = room.sums(q * up_to(end - begin, wide), 0);
       for (Index i0 = 0; i0 < rows; i0 += tall)
         for (Index j0 = begin; j0 < end; j0 += wide) {
           const Index i1 = std::min(rows, i0 + tall), j1 = std::min(end, j0 + wide);
@@ -258,28 +225,14 @@ class PanelsOf final : public Panels {
               entries = room.tile(tall * across, 1);
               for (Index i = 0; i < i1 - i0; ++i) std::copy_n(tile + i * wide + from, across, entries + i * across);
             }
-            loops.multiply(weights.data() + i0 * tall_sums, panels, entries, i1 - i0, sums + tall_sums * (j0 - begin + from));
+            models.add(i0, entries, sums + q * (j0 - begin + from), room);
           }
         }
       for (Index j = begin; j < end; ++j) {
-        const double* from = sums + tall_sums * ((j - begin) / across * across) + (j - begin) % across;
+        const double* from = sums + q * ((j - begin) / across * across) + (j - begin) % across;
         for (Index m = 0; m < q; ++m) out(j, m) += from[m * across];
       }
     });
-  }
-
-  // Columns of coefficients as the left rows of a product whose features are samples, in blocks of `tall` samples.
-  static std::vector<T> packed(const std::vector<double>& columns, Index rows, Index q, Index tall, Index width) {
-    const Index panels = (q + width - 1) / width;
-    std::vector<T> out(static_cast<std::size_t>(panels * width * rows), T(0));
-    for (Index i0 = 0; i0 < rows; i0 += tall) {
-      const Index n = std::min(rows, i0 + tall) - i0;
-      for (Index m = 0; m < q; ++m) {
-        T* to = out.data() + i0 * panels * width + m / width * width * n + m % width;
-        for (Index i = 0; i < n; ++i) to[i * width] = static_cast<T>(columns[static_cast<std::size_t>(m * rows + i0 + i)]);
-      }
-    }
-    return out;
   }
 
   template <class S>
@@ -314,7 +267,7 @@ class PanelsOf final : public Panels {
   void fill(const Side& left, Index rows, const Side& right, Index from, Index begin, Index end, Index wide, Matrix<T> out) {
     const Pieces pieces(end - from, rows, wide);
     const Index tall = up_to(stretch, node_->left_grain());
-    share_some(pieces.count, [&](Index piece, int) {
+    share_entries(pieces.count, pieces.n * rows, [&](Index piece, int) {
       Room<T> room;
       for (Index j0 = from + pieces.begin(piece); j0 < from + pieces.end(piece); j0 += wide) {
         const Index j1 = std::min(from + pieces.end(piece), j0 + wide), first = std::max(begin, j0);
@@ -370,7 +323,7 @@ class PanelsOf final : public Panels {
       const Index tall = up_to(4 * mirror, node_->left_grain());
       const T offset = static_cast<T>(shift);
       // The last columns are the longest: they come first.
-      share_many(strips, fresh * m, [&](Index piece, int) {
+      share_entries(strips, fresh * m, [&](Index piece, int) {
         Room<T> room;
         const Index j0 = (strips - 1 - piece) * strip, j1 = std::min(fresh, j0 + strip);
         const Index top = known + j0, wide = j1 - j0;

@@ -200,6 +200,17 @@ def test_a_given_matrix_of_any_layout(order, dtype):
     np.testing.assert_allclose(panels.apply(np.arange(30.0)[:, None], c), gram[:, places] @ c, atol=100 * tolerance)
 
 
+def test_models_of_few_samples_each():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 4))
+    coefficients = np.zeros((700, 21))
+    for model in range(20):  # the last has none at all
+        coefficients[30 * model : 30 * model + 80, model] = rng.normal(size=80)
+    values = Panels(kernels.RBF(0.2), X, np.float64).apply(X[:50], coefficients)
+    np.testing.assert_allclose(values, kernels.RBF(0.2).block(X[:50], X) @ coefficients, atol=1e-12)
+    assert not values[:, 20].any()
+
+
 def test_other_rows_may_be_stored_in_another_way():
     X, dense = samples("ones", 50, 9)
     Z = np.round(np.random.default_rng(2).normal(size=(11, 9)), 1)
