@@ -146,7 +146,8 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
-        engine = self.solver.init(self.problem, start, np.random.default_rng(_entropy(seed)))
+        seeded: Any = _Seed(seed)
+        engine = self.solver.init(self.problem, start, np.random.default_rng(seeded))
         self.engine = engine
         if start is None and engine.holds:
             status = self.check(Point(), known=self.best)
@@ -284,10 +285,24 @@ class _Run:
         )
 
 
-@lru_cache(maxsize=4)
-def _entropy(seed: int) -> np.random.SeedSequence:
-    """What a seed is mixed to, once for all subproblems of a fit."""
-    return np.random.SeedSequence(seed)
+class _Seed(np.random.bit_generator.ISpawnableSeedSequence):
+    """NumPy's seed sequence, whose words are mixed once for all subproblems of a fit: that would take longer than much else of a small solve."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._parent: np.random.SeedSequence | None = None
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        return _words(self._seed, n_words, np.dtype(dtype).name)
+
+    def spawn(self, n_children: int) -> Any:
+        self._parent = self._parent or np.random.SeedSequence(self._seed)
+        return self._parent.spawn(n_children)
+
+
+@lru_cache(maxsize=16)
+def _words(seed: int, n_words: int, dtype: str) -> np.ndarray:
+    return np.random.SeedSequence(seed).generate_state(n_words, np.dtype(dtype).type)
 
 
 def _choose(problem: Problem, solver: str | Solver, tol: float) -> Solver:
