@@ -38,7 +38,7 @@ $(BASE): pyproject.toml
 	@echo "Setting up $(VENV) and compiling the core: a minute or two, once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) $(BUILD_TOOLS)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(EDITABLE) '.[plot]'
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(EDITABLE) '.[plot,qp]'
 	@touch $@
 
 $(NATIVE): $(BASE) $(NATIVE_FILES)
