@@ -169,3 +169,31 @@ def test_blocks_of_the_kernel_stay_small():
     problem = gl.Problem(X, X[:, 0] > 0, kernel=Watched(0.5))
     evaluate_independently(problem, gl.Point(beta=np.where(X[:, 0] > 0, 0.5, -0.5)))
     assert sum(rows for rows, _ in shapes) == n and max(rows * columns for rows, columns in shapes) <= 2**22
+
+
+def test_a_hard_margin_of_many_samples_is_proven_in_float64():
+    """Its smallest margin counts, whichever sample has it: none of its values may be float32's."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    X[:, 0] += np.where(X[:, 0] > 0, 0.5, -0.5)
+    problem = gl.Problem(X, X[:, 0] > 0, kernel=kernels.RBF(0.5), C=math.inf)
+    result = gl.solve(problem, tol=1e-3)
+    few = np.where(np.abs(result.beta) > 0.1 * np.abs(result.beta).max(), result.beta, 0.0)
+    for beta in (result.beta, few):
+        point = gl.Point(beta=beta)
+        found, expected = gl.certify(problem, point), gl.certify(problem, point, independent=True)
+        assert found.primal == pytest.approx(expected.primal, rel=1e-9)
+        assert found.dual == pytest.approx(expected.dual, rel=1e-9)
+
+
+@pytest.mark.parametrize("intercept", ["free", "regularized", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_many_samples_whose_values_begin_in_float32_agree(loss, intercept):
+    """Values of samples outside of the margin may be float32's with a bound on their error: what is proven is the same."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6000, 3))
+    problem = gl.Problem(X, X[:, 0] > 0, kernel=kernels.RBF(0.5), C=1.0, loss=loss, intercept=intercept)
+    beta = np.where(np.abs(X[:, 0]) < 0.2, 0.3 * np.sign(X[:, 0]), 0.0)
+    assert loss == "logistic" or problem.expand_bounded(beta)[1] is not None
+    point = gl.Point(beta=beta)
+    same(gl.certify(problem, point, independent=True), gl.certify(problem, point), 0.0)

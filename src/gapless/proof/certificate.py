@@ -196,7 +196,8 @@ def _other_primals(problem: Problem, point: Point, beta: np.ndarray) -> list[Pri
 def _decision_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray | None, float, np.ndarray]:
     """(w of a linear problem, ‖w‖² where it is known by w, Kβ): exact wherever that makes a difference to what is proven."""
     if not problem.is_linear:
-        f, error = problem.expand_bounded(beta)
+        # A hard margin is stretched by its smallest margin, whoever has it: all values count.
+        f, error = (problem.expand(beta), None) if problem.is_hard else problem.expand_bounded(beta)
         if error is not None:
             _decide(problem, beta, f, error)
         return None, math.nan, f
