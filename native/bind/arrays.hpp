@@ -36,8 +36,9 @@ DualTerms dual_of(nb::handle dual);
 inline DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
 
 // A view of numbers that belong to the object `owner`, which it keeps alive.
-inline auto seen(std::vector<double>& values, nb::handle owner) {
-  return nb::ndarray<nb::numpy, double, nb::ndim<1>>(values.data(), {values.size()}, owner);
+template <class Values>
+auto seen(Values& values, nb::handle owner) {
+  return nb::ndarray<nb::numpy, double, nb::ndim<1>>(values.data(), {static_cast<std::size_t>(values.size())}, owner);
 }
 
 // A new NumPy array that owns a copy of `values`.

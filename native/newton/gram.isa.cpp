@@ -14,26 +14,53 @@ constexpr int tall = width<T> < (vector_bytes == 64 ? 8 : 4) ? width<T> : (vecto
 template <class T>
 constexpr int beside = vector_bytes == 16 && sizeof(T) == 8 ? 4 : 2;
 
-// Row i of X as T, times `scale` in `weighted`; entries of one strip lie together, the same row of the next strip a depth's width further.
+GAPLESS_INLINE Lanes<double> load_as(const double* from, double) { return load(from); }
+GAPLESS_INLINE Lanes<double> load_as(const float* from, double) { return load64(from); }
+GAPLESS_INLINE Lanes<float> load_as(const float* from, float) { return load(from); }
+
+template <class T>
+GAPLESS_INLINE void store(const Lanes<T>& value, T* to) { std::memcpy(to, &value, sizeof(value)); }
+
+// The last strip of a row has fewer entries than a strip is wide, and perhaps the one after them.
+template <class T>
+struct LastStrip {
+  Lanes<T> places{}, filling{};
+  T entries;
+
+  GAPLESS_INLINE LastStrip(Index d, Index columns) : entries(static_cast<T>(d % width<T>)) {
+    T numbers[width<T>], fill[width<T>];
+    for (int h = 0; h < width<T>; ++h) {
+      numbers[h] = static_cast<T>(h);
+      fill[h] = static_cast<T>(columns > d && h == d % width<T>);
+    }
+    std::memcpy(&places, numbers, sizeof(places));
+    std::memcpy(&filling, fill, sizeof(filling));
+  }
+  GAPLESS_INLINE Lanes<T> of(const Lanes<T>& beginning) const { return places < entries ? beginning : filling; }
+};
+
+// Row i of X as T, and times its weight in `weighted`; entries of one strip lie together, the same row of the next strip a depth's width further.
 template <class T, class S>
-GAPLESS_INLINE void pack(const DenseRows<S>& rows, Index i, double weight, Index columns, Index padded, T* plain, T* weighted) {
+GAPLESS_INLINE void pack(const DenseRows<S>& rows, Index i, double weight, const LastStrip<T>& last, Index padded, T* plain,
+                         T* weighted) {
   constexpr int w = width<T>;
   const S* x = rows.row(i);
   const T scale = static_cast<T>(weight);
   const Index d = rows.d;
   Index j = 0, place = 0;
-  for (; j + w <= d; j += w, place += gram_depth * w)
-    for (int h = 0; h < w; ++h) {
-      const T value = static_cast<T>(x[j + h]);
-      plain[place + h] = value;
-      weighted[place + h] = scale * value;
-    }
-  for (; j < padded; j += w, place += gram_depth * w)
-    for (int h = 0; h < w; ++h) {
-      const T value = j + h < d ? static_cast<T>(x[j + h]) : static_cast<T>(j + h < columns ? 1 : 0);
-      plain[place + h] = value;
-      weighted[place + h] = scale * value;
-    }
+  const auto put = [&](const Lanes<T>& value) {
+    store<T>(value, plain + place);
+    store<T>(scale * value, weighted + place);
+  };
+  for (; j + w <= d; j += w, place += gram_depth * w) put(load_as(x + j, T{}));
+  if (j == padded) return;
+  if (x + j + w <= rows.values + rows.n * d) {  // what follows is of the next row, and is not kept
+    put(last.of(load_as(x + j, T{})));
+  } else {
+    S rest[w] = {};
+    for (Index h = 0; h < d - j; ++h) rest[h] = x[j + h];
+    put(last.of(load_as(rest, T{})));
+  }
 }
 
 template <class T, class R>
@@ -91,6 +118,7 @@ template <class T, class R>
 void add(const void* of, const GramTask& task, Index begin, Index end, Index padded, T* room, double* out) {
   const R& rows = *static_cast<const R*>(of);
   const Index columns = rows.d + task.ones;
+  [[maybe_unused]] const LastStrip<T> last(rows.d, columns);
   T* plain = room;
   T* weighted = room + gram_depth * padded;
   for (Index first = begin; first < end; first += gram_depth) {
@@ -101,7 +129,7 @@ void add(const void* of, const GramTask& task, Index begin, Index end, Index pad
       if constexpr (R::is_sparse)
         pack_sparse(rows, i, weight, columns, padded, plain + k * width<T>, weighted + k * width<T>);
       else
-        pack(rows, i, weight, columns, padded, plain + k * width<T>, weighted + k * width<T>);
+        pack(rows, i, weight, last, padded, plain + k * width<T>, weighted + k * width<T>);
     }
     triangle(plain, weighted, depth, padded, out);
   }

@@ -70,26 +70,34 @@ double dot(Vector a, Vector b) {
 
 Piecewise::Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const DualBox& box, Vector rho,
                      Vector w, double width, Vector centre)
-    : rows_(rows), n_(box.n), d_(d), ones_(ones), sparse_(sparse), box_(box), rho_(rho.begin(), rho.end()), bounds_(cut(rows, box.n, d + ones)),
-      w_(w.begin(), w.end()), f_(at(n_)), df_(at(n_)), beta_(at(n_)), other_f_(at(n_)), other_beta_(at(n_)),
-      p_(box.p, box.p + n_), inverse_(at(n_)), total_(at(d + ones)), slope_(at(d + ones)), inside_(at(n_)), other_inside_(at(n_)) {
+    : rows_(rows), n_(box.n), d_(d), ones_(ones), sparse_(sparse), box_(box), rho_(rho.begin(), rho.end()),
+      bounds_(cut(rows, box.n, d + ones)), w_(w.begin(), w.end()), total_(at(d + ones)), slope_(at(d + ones)), f_(n_), df_(n_),
+      beta_(n_), other_f_(n_), other_beta_(n_), inverse_(n_), inside_(n_), other_inside_(n_) {
   const bool anywhere = std::any_of(w_.begin(), w_.end(), [](double each) { return each != 0.0; });
-  if (anywhere && width > 0.0 && centre.empty()) {  // the centre depends on the decisions
+  const bool wait = width > 0.0 && centre.empty();  // for decisions, of which the centre depends on
+  if (!anywhere) std::fill(f_.begin(), f_.end(), 0.0);
+  if (anywhere && wait) {
     Sweep first = task();
     first.direction = w_.data();
-    first.df = df_.data();
+    first.product = f_.data();
     pass(first, nullptr);
-    f_.swap(df_);
   }
   prepare(width, centre);
-  look(anywhere && (width == 0.0 || !centre.empty()) ? w_.data() : nullptr);
+  look(anywhere && !wait);
 }
 
 Sweep Piecewise::task() const {
   return {.begin = 0, .end = n_, .ones = ones_,
-          .smooth = {p_.data(), box_.epsilon, inverse_.data(), box_.lower, box_.upper},
-          .p = box_.p, .d = box_.d, .rounded = rounded_, .direction = nullptr, .df = nullptr, .f = f_.data(), .t = 0.0,
+          .smooth = {rounded_ ? p_.data() : box_.p, box_.epsilon, inverse_.data(), box_.lower, box_.upper},
+          .p = box_.p, .d = box_.d, .rounded = rounded_, .direction = nullptr, .product = nullptr, .df = nullptr, .f = f_.data(), .t = 0.0,
           .last = nullptr, .beta = nullptr, .decisions = nullptr, .inside = nullptr, .total = nullptr};
+}
+
+template <class Work>
+void Piecewise::in_pieces(const Work& work) const {
+  const Index pieces = count(bounds_.size()) - 1;
+  if (pieces == 1) return work(bounds_[0], bounds_[1]);
+  share(pieces, [&](Index piece, int) { work(bounds_[at(piece)], bounds_[at(piece) + 1]); });
 }
 
 SweepSums Piecewise::pass(const Sweep& common, double* total) {
@@ -119,37 +127,38 @@ SweepSums Piecewise::pass(const Sweep& common, double* total) {
 
 void Piecewise::round(double width, Vector centre) {
   prepare(width, centre);
-  look(nullptr);
+  look(false);
 }
 
 void Piecewise::prepare(double width, Vector centre) {
   rounded_ = width > 0.0;
-  for (Index i = 0; i < n_; ++i) {
-    const double lower = box_.lower[i], upper = box_.upper[i], reach = std::max(upper, -lower);
-    const double r = !rounded_ ? 0.0 : (reach > 0.0 ? width / reach : 1.0);
-    const double d = box_.d[i] + r;
-    double middle = 0.0;
-    if (rounded_) {
-      if (!centre.empty())
-        middle = centre[at(i)];
-      else if (lower < 0.0 && upper > 0.0)
-        middle = 0.5 * (f_[at(i)] < box_.p[i] ? upper : lower);
-      else
-        middle = 0.5 * (lower + upper);
+  if (rounded_ && p_.size() == 0) p_ = Buffer<double>(n_);
+  in_pieces([&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const double lower = box_.lower[i], upper = box_.upper[i];
+      double d = box_.d[i];
+      if (rounded_) {
+        const double reach = std::max(upper, -lower), r = reach > 0.0 ? width / reach : 1.0;
+        double middle = 0.5 * (lower + upper);
+        if (!centre.empty())
+          middle = centre[at(i)];
+        else if (lower < 0.0 && upper > 0.0)
+          middle = 0.5 * (f_[i] < box_.p[i] ? upper : lower);
+        p_[i] = box_.p[i] + r * middle;
+        d += r;
+      }
+      inverse_[i] = d > 0.0 ? 1.0 / d : 0.0;
     }
-    p_[at(i)] = box_.p[i] + r * middle;
-    inverse_[at(i)] = d > 0.0 ? 1.0 / d : 0.0;
-  }
+  });
   hessian_.clear();
   hopeful_ = true;
 }
 
-void Piecewise::look(const double* direction) {
+void Piecewise::look(bool decide) {
   Sweep next = task();
-  if (direction) {
-    next.direction = direction;
-    next.df = df_.data();
-    next.t = 1.0;
+  if (decide) {
+    next.direction = w_.data();
+    next.product = f_.data();
   }
   next.beta = other_beta_.data();
   next.decisions = other_f_.data();
@@ -194,6 +203,7 @@ double Piecewise::step(Vector dw) {
     next.inside = other_inside_.data();
   };
   next.direction = dw.data();
+  next.product = df_.data();
   if (hopeful_) respond();
   SweepSums found = pass(next, hopeful_ ? total.data() : nullptr);
   next.direction = nullptr;
@@ -231,31 +241,29 @@ double Piecewise::step(Vector dw) {
 
 const std::vector<double>& Piecewise::hessian(bool single) {
   const bool known = !hessian_.empty() && hessian_single_ == single;
-  std::vector<Index> chosen;
-  std::vector<double> weight;
   Index members = 0, changed = 0;
-  for (Index i = 0; i < n_; ++i) {
-    members += is_inside(i);
-    changed += known && is_inside(i) != (members_[at(i)] != 0);
-  }
+  for (Index i = 0; i < n_; ++i) members += is_inside(i);
+  for (Index i = 0; known && i < n_; ++i) changed += is_inside(i) != (members_[i] != 0);
   const bool anew = !known || 2 * changed >= members;
-  chosen.reserve(at(anew ? members : changed));
-  weight.reserve(chosen.capacity());
+  // One place more than there are rows to note: every row is written down, and stays where it counts.
+  Buffer<Index> chosen((anew ? members : changed) + 1);
+  Buffer<double> weight(chosen.size());
+  Index k = 0;
   for (Index i = 0; i < n_; ++i) {
     const bool in = is_inside(i);
-    if (anew ? in : in != (members_[at(i)] != 0)) {
-      chosen.push_back(i);
-      weight.push_back(in ? inverse_[at(i)] : -inverse_[at(i)]);
-    }
+    chosen[k] = i;
+    weight[k] = in ? inverse_[i] : -inverse_[i];
+    k += anew ? in : in != (members_[i] != 0);
   }
   const auto entries = at(columns() * columns());
   std::vector<double> sum(entries);
-  weighted_gram(rows_, {chosen.data(), weight.data(), count(chosen.size()), ones_, single, sparse_}, sum.data());
+  weighted_gram(rows_, {chosen.data(), weight.data(), k, ones_, single, sparse_}, sum.data());
   if (!anew)
     for (std::size_t k = 0; k < entries; ++k) sum[k] += hessian_[k];
   hessian_.swap(sum);
   hessian_single_ = single;
-  members_ = inside_;
+  if (members_.size() == 0) members_ = Buffer<std::uint8_t>(n_);
+  std::copy_n(inside_.data(), n_, members_.data());
   return hessian_;
 }
 
@@ -270,17 +278,17 @@ void Piecewise::newton(bool single, Out dw) {
 std::vector<double> Piecewise::ridge() const {
   std::vector<double> out = rho_;
   if (rho_.back() == 0.0 && inside_count() == 0)
-    for (double inverse : inverse_) out.back() += inverse;
+    for (Index i = 0; i < n_; ++i) out.back() += inverse_[i];
   return out;
 }
 
-Index Piecewise::inside_count() const { return std::count_if(inside_.begin(), inside_.end(), [](auto in) { return in != 0; }); }
+Index Piecewise::inside_count() const { return std::count_if(inside_.data(), inside_.data() + n_, [](auto in) { return in != 0; }); }
 
 double Piecewise::moved() const {
   double total = 0.0;
   for (Index i = 0; rounded_ && i < n_; ++i) {
-    const double r = 1.0 / inverse_[at(i)] - box_.d[i];
-    const double away = r * beta_[at(i)] - (p_[at(i)] - box_.p[i]);  // r (β − β̄)
+    const double r = 1.0 / inverse_[i] - box_.d[i];
+    const double away = r * beta_[i] - (p_[i] - box_.p[i]);  // r (β − β̄)
     total += 0.5 * away * away / r;
   }
   return total;
@@ -292,7 +300,7 @@ double Piecewise::conjugate(Out dw) const {
   for (Index i = 0; i < n_; ++i)
     if (is_inside(i)) {
       chosen.push_back(i);
-      weight.push_back(inverse_[at(i)]);
+      weight.push_back(inverse_[i]);
     }
   const std::size_t width = at(columns());
   const std::vector<double> rho = ridge();

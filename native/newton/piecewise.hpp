@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/buffer.hpp"
 #include "core/dual.hpp"
 #include "newton/gram.hpp"
 #include "newton/sweep.hpp"
@@ -50,19 +51,21 @@ class Piecewise {
   double residual() const { return residual_; }     // ½ Σ (∇Q)_j²/ρ_j over ρ_j > 0
   double free_slope() const { return free_slope_; } // (∇Q)_j of the coordinate without a price, or zero
   std::vector<double>& w() { return w_; }
-  std::vector<double>& f() { return f_; }
-  std::vector<double>& beta() { return beta_; }
+  Buffer<double>& f() { return f_; }
+  Buffer<double>& beta() { return beta_; }
   std::vector<double>& slope() { return slope_; }  // ∇Q
 
  private:
   Sweep task() const;
+  template <class Work>
+  void in_pieces(const Work& work) const;  // work(begin, end) for each piece of the rows
   // Makes the task for each piece of the rows; adds up their sums and, where asked, their Σ (β − last) a into `total`.
   SweepSums pass(const Sweep& common, double* total);
   void prepare(double width, Vector centre);  // the smooth loss of a round
-  void look(const double* direction);         // β and the sums at f, or where f is zero at A·direction
+  void look(bool decide);                     // β and the sums at f, which is made first where `decide`
   std::vector<double> ridge() const;  // ρ, and a little where nothing else holds a free intercept: no sample is inside
   void settle();  // what follows from w, Σ β a and the sums
-  bool is_inside(Index i) const { return inside_[static_cast<std::size_t>(i)] != 0; }
+  bool is_inside(Index i) const { return inside_[i] != 0; }
 
   Rows rows_;
   Index n_, d_;
@@ -72,8 +75,10 @@ class Piecewise {
   bool rounded_ = false;
   bool hopeful_ = true;  // whether the last step was t = 1
   std::vector<Index> bounds_;  // of the pieces of the rows
-  std::vector<double> w_, f_, df_, beta_, other_f_, other_beta_, p_, inverse_, total_, slope_;
-  std::vector<std::uint8_t> inside_, other_inside_, members_;  // members: whose products are in hessian_
+  std::vector<double> w_, total_, slope_;  // total: Σ β a
+  Buffer<double> f_, df_, beta_, other_f_, other_beta_, inverse_;
+  Buffer<double> p_;                                      // p̃ where the loss is rounded off, otherwise empty
+  Buffer<std::uint8_t> inside_, other_inside_, members_;  // members: whose products are in hessian_
   std::vector<double> hessian_;
   bool hessian_single_ = false;
   SweepSums sums_;

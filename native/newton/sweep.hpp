@@ -36,8 +36,9 @@ struct Sweep {
   // p and d of the loss itself; whether it is rounded off at all: if not, β is the best there is and lacks nothing.
   const double *p, *d;
   bool rounded;
-  const double* direction;  // df = A·direction is written where this is not null
-  double* df;               // null: f alone counts
+  const double* direction;  // not null: A·direction is written to `product`, which is df or f
+  double* product;
+  const double* df;  // null: f alone counts
   const double* f;
   double t;
   // Written, where beta is not null: β at f + t df, those decisions, and who is inside a quadratic piece. `last` is a former β.

@@ -88,9 +88,9 @@ SweepSums pass(const void* of, const Sweep& task) {
   Index which[most_block];
   for (Index i = task.begin; i < task.end; i += block) {
     const Index count = task.end - i < block ? task.end - i : block;
-    if (task.direction) dots(rows, i, count, task.direction, b, task.df + i);
+    if (task.direction) dots(rows, i, count, task.direction, b, task.product + i);
     if (!task.beta) {
-      derivatives(task, i, i + count, sums);
+      if (task.df) derivatives(task, i, i + count, sums);
       continue;
     }
     if (task.rounded)
