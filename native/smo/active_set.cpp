@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/pool.hpp"
 #include "core/runs.hpp"
 
 namespace gapless::smo {
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::size_t kept_bytes = std::size_t(160) << 20;  // the table of 6,144 samples in float32
 constexpr std::size_t small_bytes = std::size_t(4) << 20;   // below this a table gets no more than it asks for
+
+constexpr Index strip = 64;  // rows that a thread takes at a time
 
 std::mutex lock;
 void* spare = nullptr;
@@ -82,6 +85,8 @@ ActiveSet<T>::ActiveSet(Matrix<const T> given, Places places, double shift)
       T* const to = own() + i * stride_ + j;
       for (Index k = 0; k < ends[j] - j; ++k) to[k] = from[k] + static_cast<T>(shift);
     }
+  filled_ = stride_;
+  for (Index i = 0; i < rows_; ++i) std::fill(own() + i * stride_ + rows_, own() + (i + 1) * stride_, T(0));
 }
 
 template <class T>
@@ -92,16 +97,27 @@ void ActiveSet<T>::enter(Places members, Index limit) {
   for (const Index k : members) inside[k] = 1;
   make_room(m, std::max(limit, size()));
   panels_->extend(ids, m, shift_, Matrix<T>{own(), size(), size(), stride_});
+  filled_ = 0;
+  if (size() == samples()) {  // they stay
+    filled_ = (size() + 15) / 16 * 16;
+    for (Index i = 0; i < size(); ++i) std::fill(own() + i * stride_ + size(), own() + i * stride_ + filled_, T(0));
+  }
 }
 
 template <class T>
 void ActiveSet<T>::keep(Places kept) {
   const Index m = length(kept);
-  for (Index i = 0; i < m; ++i) {
-    const T* from = data_ + kept[i] * stride_;
-    T* to = own() + i * stride_;
-    for (Index j = 0; j < m; ++j) to[j] = from[kept[j]];
-  }
+  T* data = own();
+  // Columns first, each row in its place, which threads can share; then whole rows.
+  share((m + strip - 1) / strip, [&](Index piece, int) {
+    for (Index i = piece * strip; i < std::min((piece + 1) * strip, m); ++i) {
+      T* row = data + kept[i] * stride_;
+      for (Index j = 0; j < m; ++j) row[j] = row[kept[j]];
+    }
+  });
+  for (Index i = 0; i < m; ++i)
+    if (kept[i] != i) std::copy_n(data + kept[i] * stride_, m, data + i * stride_);
+  filled_ = 0;
   for (const Index k : ids) inside[k] = 0;
   for (Index i = 0; i < m; ++i) ids[i] = ids[kept[i]];
   ids.resize(m);

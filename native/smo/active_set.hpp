@@ -43,7 +43,8 @@ class ActiveSet {
   Index size() const { return count(ids.size()); }
   Index samples() const { return count(inside.size()); }
   Index room() const { return rows_; }
-  Matrix<const T> entries() const { return {data_, size(), size(), stride_}; }
+  // Further columns of zeros, where there are some, fill up vectors.
+  Matrix<const T> entries() const { return {data_, size(), filled_ > 0 ? filled_ : size(), stride_}; }
 
   std::vector<Index> ids;
   std::vector<char> inside;
@@ -54,7 +55,7 @@ class ActiveSet {
 
   Panels* panels_;
   double shift_;
-  Index wide_, rows_ = 0, stride_ = 0;
+  Index wide_, rows_ = 0, stride_ = 0, filled_ = 0;  // filled: columns, zeros included
   Buffer buffer_;
   const T* data_ = nullptr;  // of a given matrix, or the buffer's
 };

@@ -19,10 +19,11 @@ namespace {
 constexpr Index few = 1200;         // up to this many samples are one block, whose entries are float64
 constexpr Index whole = 2048;       // up to this many samples all are in the active set
 constexpr Index block_size = 512;   // variables of a block: its kernel matrix is a MiB of float32
-constexpr Index most_enter = 2048;  // samples that enter the active set in a round
-constexpr double enter_share = 0.05;  // and violate by at least this share of the largest violation
+// Samples that enter the active set in a round: half as many as there are support vectors, within these bounds.
+constexpr Index least_enter = 1024, most_enter = 2048;
+constexpr double enter_share = 0.05;  // of the largest violation, by which they violate at least
 // Samples of the active set: few where there are few support vectors, most where many of them are free.
-constexpr Index least_active = 2048, most_active = 6144, full_active = 8192;
+constexpr Index least_active = 1024, most_active = 6144, full_active = 8192;
 constexpr double table_bytes = 4.0 * most_active * most_active;  // of the active set's entries where rows are kept too: those get the rest
 constexpr double level_gap = 0.1;      // the relative gap at which a part of the samples has taught enough
 constexpr Index patience = 50;         // fresh starts after which a move no longer counts as progress
@@ -301,14 +302,14 @@ class Engine final : public Smo {
 
   // The worst violators join the active set; those that are farthest from violating leave where it is full.
   void enter() {
-    const Index n = reach_, most = limit();
+    const Index n = reach_, many = entering_at_most(), most = limit(many);
     std::vector<Index> entering;
     if (n <= std::min(whole, most)) {
       for (Index k = 0; k < n; ++k)
         if (!table_.inside[k]) entering.push_back(k);
     } else {
       entering = selection_.entrants(n, up_.data(), down_.data(), groups(), levels_.data(), problem_.coupled, enter_share, table_.inside,
-                                     std::max(Index(2), std::min(most_enter, most / 2)));
+                                     std::max(Index(2), std::min(many, most / 2)));
     }
     const Index fresh = count(entering.size()), m = table_.size();
     if (m + fresh > most) {  // more leave than need to, since that moves the entries of all who stay
@@ -327,16 +328,21 @@ class Engine final : public Smo {
     work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
   }
 
+  Index entering_at_most() const {
+    const Index support = n_ - count(std::count(beta_.begin(), beta_.end(), 0.0));
+    return std::clamp(rounded_up(support / 2, 256), least_enter, most_enter);
+  }
+
   // How many samples the active set may hold: all free support vectors, as far as there is room, and those that enter.
-  Index limit() const {
+  Index limit(Index many) const {
     const Index most = most_of(n_, options_.cache_bytes);
-    if (n_ <= least_active) return most;
+    if (n_ <= whole) return most;
     Index free = 0, support = 0;
     for (Index k = 0; k < n_; ++k) {
       support += beta_[k] != 0.0;
       free += dual_.lower[k] < beta_[k] && beta_[k] < dual_.upper[k] && beta_[k] != 0.0;
     }
-    const Index wanted = rounded_up(5 * free / 4 + most_enter, 1024);
+    const Index wanted = rounded_up(5 * free / 4 + many, 1024);
     const Index usual = std::min(most_active, rounded_up(block_size + 3 * support / 2, 1024));
     const Index full = rows_ ? most_active : full_active;  // rows have the room beyond
     return std::min(most, std::max({table_.room(), usual, std::min(wanted, full), least_active}));
@@ -392,7 +398,8 @@ class Engine final : public Smo {
       std::fill(f_.begin(), f_.end(), 0.0);
       std::vector<Index> all(n_);
       std::iota(all.begin(), all.end(), Index(0));
-      spread<T>(table_.entries(), all, beta_.data(), f_.data());
+      const Matrix<const T> K = table_.entries();
+      spread<T>({K.data, n_, n_, K.stride}, all, beta_.data(), f_.data());
       return;
     }
     if (sizeof(T) == 4) {

@@ -1,36 +1,49 @@
 #include "smo/gap_estimate.hpp"
 
+#include <utility>
+
 namespace gapless::smo {
 namespace {
 
 constexpr int halvings = 60;
 constexpr double far = 50.0;  // from where on the entropy calls for nothing
 
-GAPLESS_INLINE void widen(const DualBox& dual, Index k, double f, double& low, double& high) {
-  low = std::min(low, dual.p[k] - f - dual.epsilon[k]);
-  high = std::max(high, dual.p[k] - f + dual.epsilon[k]);
+// Where the best offset is. Above the largest rise − f no sample calls for more than its β, below the least fall − f none for less, and β has the
+// total; without such ends, anything that some sample calls for.
+void bracket(const DualBox& dual, const double* beta, const double* f, const std::vector<Index>& members, double& low, double& high) {
+  low = infinity;
+  high = -infinity;
+  for (const Index k : members) {
+    low = std::min(low, dual.fall(k, beta[k]) - f[k]);
+    high = std::max(high, dual.rise(k, beta[k]) - f[k]);
+  }
+  if (low > high) std::swap(low, high);  // nothing violates, and each between both is as good
+  if (std::isfinite(low) && std::isfinite(high)) return;
+  low = infinity;
+  high = -infinity;
+  for (const Index k : members) {
+    low = std::min(low, dual.p[k] - f[k] - dual.epsilon[k]);
+    high = std::max(high, dual.p[k] - f[k] + dual.epsilon[k]);
+  }
 }
-GAPLESS_INLINE void widen(const DualEntropy&, Index, double f, double& low, double& high) {
-  low = std::min(low, -f - far);
-  high = std::max(high, far - f);
+
+void bracket(const DualEntropy&, const double*, const double* f, const std::vector<Index>& members, double& low, double& high) {
+  low = infinity;
+  high = -infinity;
+  for (const Index k : members) {
+    low = std::min(low, -f[k] - far);
+    high = std::max(high, far - f[k]);
+  }
 }
 
 template <class Dual>
-double best_offset(const Dual& dual, Index n, const double* f, Groups groups, Index g, double total, std::vector<Index>& open) {
-  double low = infinity, high = -infinity, settled = -total;
+double best_offset(const Dual& dual, Index n, const double* beta, const double* f, Groups groups, Index g, double total, std::vector<Index>& open) {
   open.clear();
   for (Index k = 0; k < n; ++k)
-    if (groups.count == 1 || groups.of[k] == g) {
-      widen(dual, k, f[k], low, high);
-      open.push_back(k);
-    }
+    if (groups.count == 1 || groups.of[k] == g) open.push_back(k);
+  double low, high, settled = -total;
+  bracket(dual, beta, f, open, low, high);
   for (int pass = 0; pass < halvings; ++pass) {
-    const double b = 0.5 * (low + high);
-    if (!(low < b && b < high)) break;
-    double surplus = settled;
-    for (const Index k : open) surplus += dual.called(k, f[k] + b);
-    if (surplus == 0.0) return b;
-    (surplus > 0.0 ? low : high) = b;
     std::size_t left = 0;
     for (const Index k : open) {  // what calls for the same at both ends does so between them
       const double called = dual.called(k, f[k] + low);
@@ -40,6 +53,12 @@ double best_offset(const Dual& dual, Index n, const double* f, Groups groups, In
         open[left++] = k;
     }
     open.resize(left);
+    const double b = 0.5 * (low + high);
+    if (!(low < b && b < high)) break;
+    double surplus = settled;
+    for (const Index k : open) surplus += dual.called(k, f[k] + b);
+    if (surplus == 0.0) return b;
+    (surplus > 0.0 ? low : high) = b;
   }
   return 0.5 * (low + high);
 }
@@ -50,7 +69,7 @@ template <class Dual>
 GapEstimate own_gap(const Dual& dual, Index n, const double* beta, const double* f, Groups groups, const double* totals, bool coupled,
                     double* offsets, std::vector<Index>& room) {
   double gap = 0.0, value = 0.0, square = 0.0;
-  for (Index g = 0; g < groups.count; ++g) offsets[g] = coupled ? best_offset(dual, n, f, groups, g, totals[g], room) : 0.0;
+  for (Index g = 0; g < groups.count; ++g) offsets[g] = coupled ? best_offset(dual, n, beta, f, groups, g, totals[g], room) : 0.0;
   for (Index k = 0; k < n; ++k) {
     const double level = f[k] + offsets[groups.count == 1 ? 0 : groups.of[k]], term = dual.term(k, beta[k]);
     const double called = dual.called(k, level);

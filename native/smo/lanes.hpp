@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "core/span.hpp"
 
@@ -79,21 +81,37 @@ struct Found {
   typename Lanes<T>::Int place;
 };
 
+#if defined(__GNUC__) || defined(__clang__)
+// The lanes in another order: each changes places with the one `half` lanes away.
+template <int half, class V, std::size_t... lane>
+GAPLESS_INLINE V swapped(V v, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(v, v, (static_cast<int>(lane) ^ half)...);
+}
+template <int half, int w, class V>
+GAPLESS_INLINE V largest_lane(V v) {
+  if constexpr (half > 0) {
+    const V other = swapped<half>(v, std::make_index_sequence<w>());
+    return largest_lane<half / 2, w>(other > v ? other : v);
+  } else {
+    return v;
+  }
+}
+// The largest value of all lanes; of equal ones the first place.
 template <class T>
 GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
-  T values[width<T>];
-  typename Lanes<T>::Int places[width<T>];
-  std::memcpy(values, &lanes.value, sizeof values);
-  std::memcpy(places, &lanes.place, sizeof places);
-  // Halves are compared with each other, so that the comparisons do not wait for one another.
-  for (int half = width<T> / 2; half > 0; half /= 2)
-    for (int h = 0; h < half; ++h) {
-      const bool other = values[h + half] > values[h] || (values[h + half] == values[h] && places[h + half] < places[h]);
-      values[h] = other ? values[h + half] : values[h];
-      places[h] = other ? places[h + half] : places[h];
-    }
-  return {values[0], places[0]};
+  constexpr int w = width<T>;
+  const auto value = largest_lane<w / 2, w>(lanes.value);
+  using I = typename Lanes<T>::I;
+  const I none = I{} - std::numeric_limits<typename Lanes<T>::Int>::max();
+  const I first = largest_lane<w / 2, w>(lanes.value == value ? -lanes.place : none);
+  return {value[0], -first[0]};
 }
+#else
+template <class T>
+GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
+  return {lanes.value, lanes.place};
+}
+#endif
 
 }  // namespace
 }  // namespace gapless::smo::GAPLESS_LEVEL
