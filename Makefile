@@ -23,7 +23,7 @@ BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow lint format sanitize figures demo wheel clean
-.PHONY: bench bench-cold bench-kernel bench-linear bench-sdca bench-kernelised
+.PHONY: bench bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ bench-cold: $(READY) wheel ## what the first use costs, from an empty environmen
 bench-kernel: $(READY) $(NATIVE) ## kernel SVMs against other systems, to the same certified gap: an hour, half of it once
 	@$(PIP) 'gapless[bench]' || echo "ThunderSVM could not be installed: its column stays empty."
 	$(BIN)/python benchmarks/kernel.py
+
+bench-tiles: $(READY) $(NATIVE) ## a kernel entry against a product of BLAS; OTHER=python names another version's interpreter
+	$(BIN)/python benchmarks/tiles.py $(if $(OTHER),--other $(OTHER))
 
 bench-sdca: $(READY) $(NATIVE) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
