@@ -264,7 +264,7 @@ class Sparse final : public Node<T> {
         else
           room.columns[place] += rows.values ? rows.values[k] : T(1);
       }
-    return {room.columns.data(), count_ones ? room.counts.data() : nullptr, slots, room.norms.data()};
+    return {room.columns.data(), count_ones ? room.counts.data() : nullptr, slots, room.norms.data(), n};
   }
 
   const SparseLoops<T>& loops_;

@@ -34,6 +34,7 @@ struct SparseLeft {
   const std::uint8_t* counts;  // the same as bytes, where all values are one; either this or columns
   const std::uint32_t* slots;  // of each feature; null: the feature itself
   const T* norms;              // block_rows
+  Index rows;                  // in use; the others are zero
 };
 
 template <class T>

@@ -10,20 +10,22 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// Vectors of a block's row, and how many of them grow in registers at a time.
-template <class T>
-constexpr int vectors = static_cast<int>(block_rows) / lanes<T>;
-template <class T>
-constexpr int group = vectors<T> < 8 ? vectors<T> : 8;
+// Vectors of a block of so many rows, and how many of them grow in registers at a time.
+template <class T, int rows>
+constexpr int vectors = rows / lanes<T>;
+template <class T, int rows>
+constexpr int group = vectors<T, rows> < 8 ? vectors<T, rows> : 8;
+template <int rows>
+constexpr int byte_vectors = rows / register_bytes;
 
-constexpr int byte_vectors = static_cast<int>(block_rows) / register_bytes;
+constexpr int full = static_cast<int>(block_rows), half = full / 2;
 constexpr Index looked_up = 256;  // stored entries whose slots are found at a time
 
 typedef std::uint8_t Bytes __attribute__((vector_size(register_bytes)));
 
-template <class T>
+template <class T, int rows>
 struct Block {
-  Lanes<T> at[vectors<T>];
+  Lanes<T> at[vectors<T, rows>];
 };
 
 // Of stored entries from k to end, those that the block has: their slots, and their values. Returns how many.
@@ -39,33 +41,34 @@ GAPLESS_INLINE Index find(const SparseRight<T>& right, const std::uint32_t* slot
   return n;
 }
 
-template <class T, int from>
-GAPLESS_INLINE void add_columns(const T* columns, const std::uint32_t* slots, const T* values, Index n, Block<T>& sums) {
-  Lanes<T> parts[group<T>];
+template <class T, int rows, int from>
+GAPLESS_INLINE void add_columns(const T* columns, const std::uint32_t* slots, const T* values, Index n, Block<T, rows>& sums) {
+  Lanes<T> parts[group<T, rows>];
 #pragma GCC unroll 8
-  for (int u = 0; u < group<T>; ++u) parts[u] = sums.at[from + u];
+  for (int u = 0; u < group<T, rows>; ++u) parts[u] = sums.at[from + u];
   for (Index k = 0; k < n; ++k) {
     const T* column = columns + static_cast<Index>(slots[k]) * block_rows + from * lanes<T>;
     const T value = values ? values[k] : T(1);
 #pragma GCC unroll 8
-    for (int u = 0; u < group<T>; ++u) parts[u] += value * load<T>(column + u * lanes<T>);
+    for (int u = 0; u < group<T, rows>; ++u) parts[u] += value * load<T>(column + u * lanes<T>);
   }
 #pragma GCC unroll 8
-  for (int u = 0; u < group<T>; ++u) sums.at[from + u] = parts[u];
+  for (int u = 0; u < group<T, rows>; ++u) sums.at[from + u] = parts[u];
 }
 
-template <class T>
-GAPLESS_INLINE void add_all_columns(const T* columns, const std::uint32_t* slots, const T* values, Index n, Block<T>& sums) {
+template <class T, int rows>
+GAPLESS_INLINE void add_all_columns(const T* columns, const std::uint32_t* slots, const T* values, Index n, Block<T, rows>& sums) {
   [&]<int... part>(std::integer_sequence<int, part...>) {
-    (add_columns<T, part * group<T>>(columns, slots, values, n, sums), ...);
-  }(std::make_integer_sequence<int, vectors<T> / group<T>>());
+    (add_columns<T, rows, part * group<T, rows>>(columns, slots, values, n, sums), ...);
+  }(std::make_integer_sequence<int, vectors<T, rows> / group<T, rows>>());
 }
 
+template <int rows>
 GAPLESS_INLINE void add_counts(const std::uint8_t* counts, const std::uint32_t* slots, Index n, Bytes* sums) {
   for (Index k = 0; k < n; ++k) {
     const std::uint8_t* column = counts + static_cast<Index>(slots[k]) * block_rows;
 #pragma GCC unroll 4
-    for (int u = 0; u < byte_vectors; ++u) {
+    for (int u = 0; u < byte_vectors<rows>; ++u) {
       Bytes some;
       std::memcpy(&some, column + u * register_bytes, sizeof(some));
       sums[u] += some;
@@ -74,29 +77,29 @@ GAPLESS_INLINE void add_counts(const std::uint8_t* counts, const std::uint32_t* 
 }
 
 // ⟨x, z⟩ of right row j with every row of the block.
-template <class T>
-GAPLESS_INLINE void products(const SparseLeft<T>& left, const SparseRight<T>& right, Index j, Block<T>& sums) {
+template <class T, int rows>
+GAPLESS_INLINE void products(const SparseLeft<T>& left, const SparseRight<T>& right, Index j, Block<T, rows>& sums) {
   Index k = right.begins[j];
   const Index end = right.ends[j];
   std::uint32_t slots[looked_up];
   if (left.counts) {
-    Bytes totals[byte_vectors] = {};
+    Bytes totals[byte_vectors<rows>] = {};
     if (left.slots == nullptr)
-      add_counts(left.counts, right.indices + k, end - k, totals);
+      add_counts<rows>(left.counts, right.indices + k, end - k, totals);
     else
       for (; k < end; k += looked_up) {
         const Index n = find<T, false>(right, left.slots, k, end - k < looked_up ? end : k + looked_up, slots, nullptr);
-        add_counts(left.counts, slots, n, totals);
+        add_counts<rows>(left.counts, slots, n, totals);
       }
     const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(totals);
 #pragma GCC unroll 64
-    for (int u = 0; u < vectors<T>; ++u) sums.at[u] = from_bytes<T>(bytes + u * lanes<T>);
+    for (int u = 0; u < vectors<T, rows>; ++u) sums.at[u] = from_bytes<T>(bytes + u * lanes<T>);
     return;
   }
 #pragma GCC unroll 64
-  for (int u = 0; u < vectors<T>; ++u) sums.at[u] = Lanes<T>{};
+  for (int u = 0; u < vectors<T, rows>; ++u) sums.at[u] = Lanes<T>{};
   if (left.slots == nullptr) {
-    add_all_columns<T>(left.columns, right.indices + k, right.values ? right.values + k : nullptr, end - k, sums);
+    add_all_columns<T, rows>(left.columns, right.indices + k, right.values ? right.values + k : nullptr, end - k, sums);
     return;
   }
   T values[looked_up];
@@ -104,19 +107,19 @@ GAPLESS_INLINE void products(const SparseLeft<T>& left, const SparseRight<T>& ri
     const Index stop = end - k < looked_up ? end : k + looked_up;
     if (right.values) {
       const Index n = find<T, true>(right, left.slots, k, stop, slots, values);
-      add_all_columns<T>(left.columns, slots, values, n, sums);
+      add_all_columns<T, rows>(left.columns, slots, values, n, sums);
     } else {
       const Index n = find<T, false>(right, left.slots, k, stop, slots, nullptr);
-      add_all_columns<T>(left.columns, slots, nullptr, n, sums);
+      add_all_columns<T, rows>(left.columns, slots, nullptr, n, sums);
     }
   }
 }
 
-template <class T, Kind kind, class Use>
-GAPLESS_INLINE void entries(const Formula<T>& formula, const SparseLeft<T>& left, T norm, const Block<T>& sums, const Use& use) {
+template <class T, int rows, Kind kind, class Use>
+GAPLESS_INLINE void entries(const Formula<T>& formula, const SparseLeft<T>& left, T norm, const Block<T, rows>& sums, const Use& use) {
   const PowerOfTwo<T>* power = power_constants<T>();
 #pragma GCC unroll 64
-  for (int u = 0; u < vectors<T>; ++u) {
+  for (int u = 0; u < vectors<T, rows>; ++u) {
     Lanes<T> product = sums.at[u];
     if constexpr (kind == Kind::rbf) product = formula.gamma * product + (load<T>(left.norms + u * lanes<T>) + norm);
     use(u, profile<T, kind>(formula, power, product));
@@ -153,14 +156,14 @@ GAPLESS_INLINE double total(Lanes<T> value) {
   }
 }
 
-template <class T, Kind kind>
+template <class T, int rows, Kind kind>
 void sum(const Formula<T>& formula, const SparseLeft<T>& left, const T* c, const SparseRight<T>& right, Index j0, Index j1,
          double* out) {
   for (Index j = j0; j < j1; ++j) {
-    Block<T> sums;
-    products<T>(left, right, j, sums);
+    Block<T, rows> sums;
+    products<T, rows>(left, right, j, sums);
     Lanes<T> parts[2] = {};
-    entries<T, kind>(formula, left, right.norms[j], sums,
+    entries<T, rows, kind>(formula, left, right.norms[j], sums,
                      [&](int u, Lanes<T> entry) { parts[u & 1] += load<T>(c + u * lanes<T>) * entry; });
     out[j - j0] += total<T>(parts[0] + parts[1]);
   }
@@ -169,11 +172,12 @@ void sum(const Formula<T>& formula, const SparseLeft<T>& left, const T* c, const
 template <class T>
 void sum_two(const Formula<T>& formula, const SparseLeft<T>& left, const double* c, const double* e, const SparseRight<T>& right,
              Index j0, Index j1, double* out_c, double* out_e) {
+  constexpr int rows = full;
   for (Index j = j0; j < j1; ++j) {
-    Block<T> sums;
-    products<T>(left, right, j, sums);
+    Block<T, rows> sums;
+    products<T, rows>(left, right, j, sums);
     Lanes<double, T> first = {}, second = {};
-    entries<T, Kind::rbf>(formula, left, right.norms[j], sums, [&](int u, Lanes<T> entry) {
+    entries<T, rows, Kind::rbf>(formula, left, right.norms[j], sums, [&](int u, Lanes<T> entry) {
       const Lanes<double, T> exact = doubled<T>(entry);
       Lanes<double, T> one, two;
       std::memcpy(&one, c + u * lanes<T>, sizeof(one));
@@ -188,21 +192,30 @@ void sum_two(const Formula<T>& formula, const SparseLeft<T>& left, const double*
 
 template <class T, Kind kind>
 void tile(const Formula<T>& formula, const SparseLeft<T>& left, const SparseRight<T>& right, Index j0, Index j1, T* out) {
+  constexpr int rows = full;
   for (Index j = j0; j < j1; ++j) {
-    Block<T> sums;
-    products<T>(left, right, j, sums);
+    Block<T, rows> sums;
+    products<T, rows>(left, right, j, sums);
     T* to = out + (j - j0) * block_rows;
-    entries<T, kind>(formula, left, right.norms[j], sums, [&](int u, Lanes<T> entry) { store<T>(to + u * lanes<T>, entry); });
+    entries<T, rows, kind>(formula, left, right.norms[j], sums, [&](int u, Lanes<T> entry) { store<T>(to + u * lanes<T>, entry); });
   }
+}
+
+template <class T, Kind kind>
+void any_rows(const Formula<T>& f, const SparseLeft<T>& left, const T* c, const SparseRight<T>& right, Index j0, Index j1, double* out) {
+  if (left.rows <= half)
+    sum<T, half, kind>(f, left, c, right, j0, j1, out);
+  else
+    sum<T, full, kind>(f, left, c, right, j0, j1, out);
 }
 
 template <class T>
 void any_sum(const Formula<T>& f, const SparseLeft<T>& left, const T* c, const SparseRight<T>& right, Index j0, Index j1, double* out) {
   switch (f.kind) {
-    case Kind::rbf: return sum<T, Kind::rbf>(f, left, c, right, j0, j1, out);
-    case Kind::polynomial: return sum<T, Kind::polynomial>(f, left, c, right, j0, j1, out);
-    case Kind::sigmoid: return sum<T, Kind::sigmoid>(f, left, c, right, j0, j1, out);
-    default: return sum<T, Kind::linear>(f, left, c, right, j0, j1, out);
+    case Kind::rbf: return any_rows<T, Kind::rbf>(f, left, c, right, j0, j1, out);
+    case Kind::polynomial: return any_rows<T, Kind::polynomial>(f, left, c, right, j0, j1, out);
+    case Kind::sigmoid: return any_rows<T, Kind::sigmoid>(f, left, c, right, j0, j1, out);
+    default: return any_rows<T, Kind::linear>(f, left, c, right, j0, j1, out);
   }
 }
 
