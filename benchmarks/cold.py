@@ -144,8 +144,8 @@ def report(importing: float, fits: dict[str, tuple[float, float]], megabytes: fl
     rows = [f"| {name} | {first:.1f} | {second:.1f} | {first - second:.1f} |" for name, (first, second) in fits.items()]
     return "\n".join(
         [
-            "An empty environment made from the wheel, HOME unset, site-packages read-only, no compiler on the PATH. Breast cancer (569 × 30, scaled),"
-            f" defaults; medians of {repeats} fresh processes, in ms.",
+            "An empty environment made from the wheel, HOME unset, site-packages read-only, no compiler on the PATH. Breast cancer"
+            f" (569 × 30, scaled), defaults; medians of {repeats} fresh processes, in ms.",
             "",
             f"`import gapless` after `import sklearn.svm`: **{importing:.0f} ms** (at most {MOST_IMPORT:.0f} is asked). The environment weighs"
             f" {megabytes:.0f} MB.",

@@ -1,0 +1,471 @@
+"""The compiled core of Gapless; arrays are checked by its callers."""
+
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+def isa() -> str:
+    """The instruction set in use."""
+
+def isa_levels() -> list[str]:
+    """The instruction sets that this machine has, slowest first."""
+
+def use_isa(level: str) -> None:
+    """Use an instruction set from now on; for tests and GAPLESS_ISA."""
+
+def core_count() -> int:
+    """The cores that this process may use."""
+
+def thread_count() -> int:
+    """The threads that a call may use."""
+
+def limit_threads(most: int) -> None:
+    """Bound the threads of each call; 0 lifts the bound."""
+
+def thread_limit() -> int:
+    """The bound on the threads of each call; 0 where there is none."""
+
+def limit_threads_here(most: int) -> int:
+    """
+    Bound the threads of calls from this thread alone; 0 lifts the bound. Returns the bound before.
+    """
+
+def pretend_cores(cores: int) -> None:
+    """For tests: another count of cores; 0 asks the system again."""
+
+def cgroup_quota(root: str) -> float:
+    """
+    For tests: the quota of cores that the control groups below a folder state.
+    """
+
+def share_calls(pieces: int, call: object) -> None:
+    """For tests: call(piece, thread) for each piece, by the pool."""
+
+def share_times(pieces: int, rounds: int, work: float, rest: float) -> list[float]:
+    """
+    For tests: the seconds of each of some shares of pieces that take `work` seconds, after `rest` seconds without one.
+    """
+
+def dual_step(dual: object, i: int, f: float, beta: float, q: float) -> float:
+    """
+    The β of one sample that maximises the dual along its coordinate, where f = (Kβ)ᵢ and q = Kᵢᵢ.
+    """
+
+def dual_called(dual: object, i: int, f: float) -> float:
+    """−c ℓ′(y, f): the β that a decision value calls for."""
+
+def dual_slopes(dual: object, i: int, beta: float) -> tuple[float, float]:
+    """The derivatives of a sample's dual term as its β rises, and falls."""
+
+def dual_pair(dual: object, i: int, j: int, f_i: float, f_j: float, beta_i: float, beta_j: float, eta: float) -> tuple[float, float]:
+    """Both β after the best rise of βᵢ and equal fall of βⱼ."""
+
+class Barrier:
+    """
+    Mehrotra's predictor–corrector method for a sum of hinges, on a matrix of few columns.
+    """
+
+    def __init__(self, A: object, box: object, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constant: float, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: float) -> None: ...
+
+    def iterate(self) -> None:
+        """One predictor and one corrector step."""
+
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Σ σα over a sample's halves."""
+
+    @property
+    def A(self) -> object: ...
+
+    @property
+    def gap(self) -> float: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def constant(self) -> float: ...
+
+    @property
+    def mu(self) -> float: ...
+
+    @property
+    def stuck(self) -> bool: ...
+
+    @property
+    def g(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def w(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def f(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def alpha(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def surplus(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def slack(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def fenchel_gap(box: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Σ φ(f) − β(p − f) + ε|β| + ½dβ²: P − D where w is β's own."""
+
+def kink_pieces(box: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], piece: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    2: at upper; 1: at the kink p − ε; 0: β = 0; −1: at the kink p + ε; −2: at lower. Writes piece.
+    """
+
+def loss_slope(box: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], df: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], t: float) -> float:
+    """The derivative of Σ φ(f + t df) by t."""
+
+def wrong_side(box: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], wrong: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Whose β does not maximise β(p − f) − ε|β|; writes wrong."""
+
+def survey_kinks(box: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], distance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    How far each decision is from a kink; writes distance, and β, the bound or zero on whose side it lies.
+    """
+
+def ascend_blocks(rows: object, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: float, entries: float, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: int, budget: float, whole: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], moved: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
+    """
+    Maximise the dual over the block of each sample of order from position on, until budget entries are met; writes beta, W, b and moved, returns (the next position, entries met).
+    """
+
+def descend_l1(columns: object, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: int, budget: float, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], shortfall: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float, float, bool]:
+    """
+    One step for each weight of order from position on, until budget entries are read; writes w and shortfall, returns (the next position, entries read, the largest violation met, whether a weight moved).
+    """
+
+class Piecewise:
+    """
+    A linear problem's objective, quadratic between kinks, at a model that Newton steps move.
+    """
+
+    def __init__(self, rows: object, d: int, ones: bool, sparse: bool, box: object, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    def round(self, width: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
+        """Round the loss off by a width around a centre, or not at all for zero."""
+
+    def newton(self, single: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Newton's direction, by a factorisation; single: sums of float32 rows may be float32.
+        """
+
+    def conjugate(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+        """
+        Newton's direction, by conjugate gradients, and how many rows were multiplied for it.
+        """
+
+    def step(self, dw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """Move along dw to almost the least value; tells how far."""
+
+    def falls(self, dw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """−⟨∇, dw⟩."""
+
+    def hessian(self, single: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Σ aaᵀ/d over the samples inside a quadratic piece, row after row."""
+
+    @property
+    def w(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def f(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def slope(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def inside_count(self) -> int: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def lacking(self) -> float: ...
+
+    @property
+    def moved(self) -> float: ...
+
+    @property
+    def residual(self) -> float: ...
+
+    @property
+    def free_slope(self) -> float: ...
+
+class Factored:
+    """
+    (H + diag ρ) x = r, factored; a singular H gets the least ridge that helps.
+    """
+
+    def __init__(self, H: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def solve(self, r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def weighted_gram(rows: object, d: int, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ones: bool, single: bool, sparse: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None:
+    """Σ weight · aaᵀ over the chosen rows, a = x or (x, 1); writes out."""
+
+def any_bounded(lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+    """Whether some sample that counts has a β with a bound beside zero."""
+
+def gather_rows(rows: object, d: int, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None:
+    """
+    Some rows as a dense matrix, a one after each where it has a column for that; writes out.
+    """
+
+def leverage(rows: object, d: int, step: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Σⱼ xᵢⱼ²/Σₖ xₖⱼ² of each row, at most one, the sums over every so many rows; writes out.
+    """
+
+class Panels:
+    """
+    A kernel of given samples, by tiles; gapless.kernels.Panels is its public face.
+    """
+
+    def __init__(self, spec: object, X: object, rows: object, d: int, chosen: object | None, single: bool) -> None: ...
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def is_single(self) -> bool: ...
+
+    @property
+    def is_costly(self) -> bool: ...
+
+    @property
+    def has_bounds(self) -> bool: ...
+
+    @property
+    def entries(self) -> float: ...
+
+    def expand(self, left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+    def expand_to(self, left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], to: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+    def own(self, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+    def apply(self, Z: object, rows: object, d: int, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    def apply_bounded(self, Z: object, rows: object, d: int, chosen: object | None, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    @overload
+    def extend(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: int, shift: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    @overload
+    def extend(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: int, shift: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    @overload
+    def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    @overload
+    def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    @overload
+    def cross(self, Z: object, rows: object, d: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+    @overload
+    def cross(self, Z: object, rows: object, d: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+class Sdca:
+    """
+    Epochs of dual coordinate ascent that keep w up to date; β = 0 to begin with.
+    """
+
+    def __init__(self, rows: object, d: int, dual: object, curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, shift: float, free_intercept: bool, uniform: bool, shrinks: bool, halved_from: float, seed: int) -> None: ...
+
+    def resume(self, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, separable: float) -> None:
+        """
+        Go on from β with w = Σ βᵢxᵢ, from b where it is free, and from Σ hᵢ(βᵢ).
+        """
+
+    def step(self, visits: int, target: float) -> int:
+        """
+        Make at most so many visits, and return how many; stops after an epoch over all rows whose gap is at most target · P.
+        """
+
+    @property
+    def ready(self) -> bool:
+        """Whether the last step ended at its target."""
+
+    @property
+    def active(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The rows that are not left out at present, as a copy."""
+
+    @property
+    def gap(self) -> float:
+        """The last epoch's own reckoning of the gap."""
+
+    @property
+    def dual_value(self) -> float:
+        """D, by adding up what the steps gain."""
+
+    @property
+    def offset(self) -> float:
+        """s² Σβ; of a free intercept its present multiplier."""
+
+    @property
+    def w(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Σ βᵢxᵢ, as a copy."""
+
+    @property
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The dual variables, as a copy."""
+
+class Random:
+    """A generator that every machine repeats from its seed (xorshift64*)."""
+
+    def __init__(self, seed: int) -> None: ...
+
+    def shuffle(self, indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Put indices into a random order; writes indices."""
+
+    def draw(self, indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Fill n indices by uniform draws from 0 to n − 1, with replacement; writes indices.
+        """
+
+def ascend_coordinates(dual: object, K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Maximise the dual along each coordinate of piece, with f = Kβ kept up to date; writes beta and f.
+    """
+
+def project_gradient_step(dual: object, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], L: float, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    The best step from z with f = Kz, where curvature L stands in for K; writes beta.
+    """
+
+def walk_pegasos(rows: object, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: float, piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta_b: float, t: float, harmonic: float, theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], errors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weighted: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float, float]:
+    """
+    One step of Pegasos for each sample of piece; writes theta, errors and weighted, returns (θ_b, t, H).
+    """
+
+def walk_perceptron(order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: int, signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slot_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], admitted: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], seen: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], delayed: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], F: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> tuple[int, int, list[tuple]]:
+    """
+    The kernel perceptron along order, up to a sample whose mistake needs a row of K that is not there; writes beta, delayed and F (a row a function), returns (position, samples seen, mistakes as (sample, function, sign, time)).
+    """
+
+def descend_sgd(rows: object, dual: object, piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], t: float, eta: float, t0: float, constant: bool, reach: float, penalty: float, scale: float, b: float, sum_scale: float, sum_b: float, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float, float, float]:
+    """
+    One step of stochastic sub-gradient descent for each sample of piece; writes v, u and q, returns (a, b, Σa, Σb).
+    """
+
+def matvec(rows: object, d: int, w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
+    """Writes X w into out; w may have several columns."""
+
+def rmatvec(rows: object, d: int, beta: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
+    """Writes Xᵀ β into out; β may have several columns."""
+
+def squared_norms(rows: object, n: int, step: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Writes ‖x‖² of every so many of the first n rows."""
+
+def distinct_samples(rows: object, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], which: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    The first sample of each kind; writes for each sample its kind's place among them.
+    """
+
+def proof_feasible(lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float]:
+    """
+    (feasible β, how far the given one was from its box, and its clipped sums from their totals).
+    """
+
+def proof_best_multiple(box: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: float) -> tuple[float, float]:
+    """(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ."""
+
+def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: float, shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...]]:
+    """
+    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets) of the best multiple of a feasible β, written to beta and f.
+    """
+
+def proof_best_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[tuple[float, float], ...]:
+    """
+    The interval of best offsets of each group, for decision values f without one.
+    """
+
+def proof_loss_sum(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Σ c ℓ(y, f + the group's offset)."""
+
+def proof_losses(dual: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """c ℓ(y, f) of each sample."""
+
+class Smo:
+    """
+    The rounds of SMO on one problem; gapless.solvers.SMO is its public face.
+    """
+
+    def __init__(self, entries: object, error: float, exact: object, dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, hard: bool, shift: float, entry_work: float, second_order: bool, cache_bytes: float) -> None: ...
+
+    def step(self, work: float, iterations: float, gap_target: float, kkt_target: float) -> tuple[float, float, int]:
+        """(pairs, work, 0 for running, 1 for ready or 2 for stalled)"""
+
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A copy of β."""
+
+    def f(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A copy of f = Kβ + shift Σβ as it is kept."""
+
+    @property
+    def reach(self) -> int:
+        """How many of the samples take part so far."""
+
+    @property
+    def active(self) -> int:
+        """How many are in the active set."""
+
+    @property
+    def active_room(self) -> int:
+        """How many it has room for."""
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether kernel rows are kept."""
+
+    @property
+    def finishes(self) -> int:
+        """Rounds in which Newton's method moved something."""
+
+@overload
+def smo_pairs(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, second_order: bool, target: float, max_steps: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int: ...
+
+@overload
+def smo_pairs(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, second_order: bool, target: float, max_steps: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    SMO on one block, whose groups are side by side; writes beta and f, and returns the steps taken.
+    """
+
+@overload
+def smo_blocks(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: int, coupled: bool, second_order: bool, size: int, target: float, share: float, max_steps: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int: ...
+
+@overload
+def smo_blocks(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: int, coupled: bool, second_order: bool, size: int, target: float, share: float, max_steps: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    SMO by blocks of at most `size`; writes beta and f, and returns the steps taken.
+    """
+
+@overload
+def smo_face(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupled: bool, target: float, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int: ...
+
+@overload
+def smo_face(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupled: bool, target: float, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    Newton's method on the face that β is on; returns how often a variable moved.
+    """
+
+def smo_own_gap(dual: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float]:
+    """(P − D, P) that f suggests; writes the best offsets."""
+
+def smo_survey(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: int, coupled: bool, up: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], down: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float]:
+    """(rounding noise of f, largest violation); writes both ends."""
+
+def smo_entrants(up: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], down: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, share: float, inside: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """The worst violators that are not inside."""
+
+def smo_nearest(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """The places of the largest scores, in order."""
