@@ -167,8 +167,9 @@ def test_a_forked_child_has_threads_of_its_own(threads: int) -> None:
 def test_ctrl_c_is_heard(long: bool) -> None:
     # In a process of its own: the signal goes to the process, and pytest has handlers too.
     script = """
-import sys, threading, time
+import signal, sys, threading, time
 from gapless import _native
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
 _native.pretend_cores(2)
 _native.limit_threads(0)
 main, long = threading.get_ident(), bool(int(sys.argv[1]))
