@@ -10,7 +10,7 @@ namespace {
 constexpr double fine = 2e-5;           // of the range of residuals: a target below it is lost in float32
 constexpr Index piece = 1024;           // columns that a thread adds up at a time, whatever the number of threads
 constexpr Index strip = 64;             // rows that a thread gathers at a time
-constexpr double worth_sharing = 2e5;   // entries from which on a hand-over pays
+constexpr double worth_sharing = 5e4;   // entries from which on a hand-over pays
 constexpr Index least_steps = 1000, most_turns = 10;  // pairs of a block: so many, or so many times its size
 
 }  // namespace

@@ -8,6 +8,16 @@ namespace {
 constexpr int halvings = 60;
 constexpr double far = 50.0;  // from where on the entropy calls for nothing
 
+// The β that a decision value calls for, where costs are finite: DualBox::called without branches that nothing could predict.
+GAPLESS_INLINE double called_by(const DualBox& dual, Index k, double v) {
+  const double slope = dual.p[k] - v, e = dual.epsilon[k];
+  const double rest = std::max(slope - e, 0.0) + std::min(slope + e, 0.0);
+  if (dual.d[k] > 0.0) return std::min(std::max(rest / dual.d[k], dual.lower[k]), dual.upper[k]);
+  const double end = rest < 0.0 ? dual.lower[k] : 0.0;
+  return rest > 0.0 ? dual.upper[k] : end;
+}
+GAPLESS_INLINE double called_by(const DualEntropy& dual, Index k, double v) { return dual.called(k, v); }
+
 // Where the best offset is. Above the largest rise − f no sample calls for more than its β, below the least fall − f none for less, and β has the
 // total; without such ends, anything that some sample calls for.
 void bracket(const DualBox& dual, const double* beta, const double* f, const std::vector<Index>& members, double& low, double& high) {
@@ -46,17 +56,17 @@ double best_offset(const Dual& dual, Index n, const double* beta, const double* 
   for (int pass = 0; pass < halvings; ++pass) {
     std::size_t left = 0;
     for (const Index k : open) {  // what calls for the same at both ends does so between them
-      const double called = dual.called(k, f[k] + low);
-      if (called == dual.called(k, f[k] + high))
-        settled += called;
-      else
-        open[left++] = k;
+      const double called = called_by(dual, k, f[k] + low);
+      const bool same = called == called_by(dual, k, f[k] + high);
+      settled += same ? called : 0.0;
+      open[left] = k;
+      left += !same;
     }
     open.resize(left);
     const double b = 0.5 * (low + high);
     if (!(low < b && b < high)) break;
     double surplus = settled;
-    for (const Index k : open) surplus += dual.called(k, f[k] + b);
+    for (const Index k : open) surplus += called_by(dual, k, f[k] + b);
     if (surplus == 0.0) return b;
     (surplus > 0.0 ? low : high) = b;
   }
@@ -72,7 +82,7 @@ GapEstimate own_gap(const Dual& dual, Index n, const double* beta, const double*
   for (Index g = 0; g < groups.count; ++g) offsets[g] = coupled ? best_offset(dual, n, beta, f, groups, g, totals[g], room) : 0.0;
   for (Index k = 0; k < n; ++k) {
     const double level = f[k] + offsets[groups.count == 1 ? 0 : groups.of[k]], term = dual.term(k, beta[k]);
-    const double called = dual.called(k, level);
+    const double called = called_by(dual, k, level);
     gap += (dual.term(k, called) - level * called) - (term - level * beta[k]);
     value += term;
     square += beta[k] * f[k];

@@ -7,20 +7,20 @@ namespace gapless::smo {
 template <class Score>
 void Selection::largest(Index n, Score score, double floor, Index most, std::vector<Index>& chosen) {
   if (most <= 0) return;
-  open_.clear();
-  values_.clear();
-  for (Index k = 0; k < n; ++k) {
-    if (taken_[k]) continue;
-    const double value = score(k);
-    if (value >= floor) {
-      open_.push_back(k);
-      values_.push_back(value);
-    }
+  if (count(open_.size()) < n) {
+    open_.resize(n);
+    values_.resize(n);
   }
-  const Index found = count(open_.size());
+  Index found = 0;
+  for (Index k = 0; k < n; ++k) {  // without a branch, which nothing could predict
+    const double value = score(k);
+    open_[found] = k;
+    values_[found] = value;
+    found += !taken_[k] && value >= floor;
+  }
   double threshold = -infinity;
   if (most < found) {
-    sorted_ = values_;
+    sorted_.assign(values_.begin(), values_.begin() + found);
     std::nth_element(sorted_.begin(), sorted_.begin() + (found - most), sorted_.end());
     threshold = sorted_[found - most];
   }
@@ -52,9 +52,14 @@ void Selection::block(Index n, const double* up, const double* down, const std::
     const double low = coupled ? bottom : 0.0, high = coupled ? top : 0.0, middle = 0.5 * (low + high);
     largest(n, [&](Index k) { return keep[k] && mine(k) ? std::fabs(0.5 * (up[k] + down[k]) - middle) : -1.0; }, 0.0, room / 2, chosen);
     const Index half = (room - (count(chosen.size()) - begin) + 1) / 2;
-    largest(n, [&](Index k) { return mine(k) ? up[k] : -big; }, std::max(low, -0.5 * big), half, chosen);
+    const auto take = [&](auto score, double nearer, double floor, Index most) {
+      const Index before = count(chosen.size());
+      largest(n, score, std::max(nearer, -0.5 * big), most, chosen);  // as a rule there are enough beyond the middle, and fewer to sort
+      largest(n, score, std::max(floor, -0.5 * big), most - (count(chosen.size()) - before), chosen);
+    };
+    take([&](Index k) { return mine(k) ? up[k] : -big; }, middle, low, half);
     const Index rest = room - (count(chosen.size()) - begin);
-    largest(n, [&](Index k) { return mine(k) ? -down[k] : -big; }, std::max(-high, -0.5 * big), rest, chosen);
+    take([&](Index k) { return mine(k) ? -down[k] : -big; }, -middle, -high, rest);
     std::sort(chosen.begin() + begin, chosen.end());
     out.starts[g + 1] = count(chosen.size());
   }

@@ -101,9 +101,7 @@ class SmoEngine(Engine):
         if self._is_short:
             iterations, work, outcome = self.native.step(*budget, *targets)
         else:
-            with (
-                one_blas_thread()
-            ):  # of which the Newton finish is the only user: its result must not depend on their number
+            with one_blas_thread():  # used by the Newton finish, whose result must not depend on their number
                 iterations, work, outcome = self.native.step(*budget, *targets)
         return Advance(iterations, work, _OUTCOMES[outcome])
 
