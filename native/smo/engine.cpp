@@ -11,33 +11,11 @@
 #include "smo/kept_rows.hpp"
 #include "smo/laggards.hpp"
 #include "smo/newton_finish.hpp"
+#include "smo/sizes.hpp"
 #include "smo/active_set.hpp"
 
 namespace gapless::smo {
 namespace {
-
-constexpr Index few = 1200;         // up to this many samples are one block, whose entries are float64
-constexpr Index whole = 2048;       // up to this many samples all are in the active set
-constexpr Index block_size = 512;   // variables of a block: its kernel matrix is a MiB of float32
-// Samples that enter the active set in a round: half as many as there are support vectors, within these bounds.
-constexpr Index least_enter = 1024, most_enter = 2048;
-constexpr double enter_share = 0.05;  // of the largest violation, by which they violate at least
-// Samples of the active set: few where there are few support vectors, most where many of them are free.
-constexpr Index least_active = 1024, most_active = 6144, full_active = 8192;
-constexpr double table_bytes = 4.0 * most_active * most_active;  // of the active set's entries where rows are kept too: those get the rest
-constexpr double level_gap = 0.1;      // the relative gap at which a part of the samples has taught enough
-constexpr Index patience = 50;         // fresh starts after which a move no longer counts as progress
-constexpr Index most_stuck = 3;        // refreshes in a row that nothing moves after
-constexpr double most_steps = 200'000; // pairs of a round, so that a bound on time is heard
-constexpr double off = 4.0;            // errors of f up to so many times their mean are expected
-constexpr double near_share = 10.0;    // largest violations from violating, up to which f is refreshed
-constexpr double round_share = 0.1;    // share of the violation that a round leaves in its active set
-constexpr double faced_share = 0.02;   // the same for one with Newton steps
-constexpr double block_share = 0.1;    // and a block in its own
-constexpr double groups_share = 0.2;   // the same where all are one block of several groups
-constexpr double trusted = 0.95;       // of a target: what the engine's own gap has to meet
-
-Index rounded_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
 template <class Dual, class T>
 class Engine final : public Smo {
@@ -142,9 +120,9 @@ class Engine final : public Smo {
     } else if (met && !complete()) {
       doubted_ = false;
       return stalled(SmoOutcome::running);
-    } else if (0.1 * worst < off * error_ * distance()) {
+    } else if (0.1 * worst < off * error_ * distance_of(beta_, known_)) {
       set_levels();
-      refresh(near_violating(near_share * worst));
+      refresh(near_violating(n, up_.data(), down_.data(), groups(), levels_.data(), near_share * worst));
       return SmoOutcome::running;
     }
     doubted_ = false;
@@ -285,24 +263,11 @@ class Engine final : public Smo {
     }
   }
 
-  double distance() const {
-    double square = 0.0;
-    for (Index k = 0; k < n_; ++k) square += (beta_[k] - known_[k]) * (beta_[k] - known_[k]);
-    return std::sqrt(square);
-  }
-
-  std::vector<Index> near_violating(double reach) {
-    std::vector<double> out(reach_);
-    outlying(reach_, up_.data(), down_.data(), groups(), levels_.data(), out.data());
-    std::vector<Index> near;
-    for (Index k = 0; k < reach_; ++k)
-      if (!(-out[k] > reach)) near.push_back(k);
-    return near;
-  }
-
   // The worst violators join the active set; those that are farthest from violating leave where it is full.
   void enter() {
-    const Index n = reach_, many = entering_at_most(), most = limit(many);
+    const Index n = reach_;
+    const Support support = support_of(dual_, n_, beta_.data());
+    const Index many = entering_at_most(support), most = active_limit(n_, most_of(n_, options_.cache_bytes), table_.room(), support, rows_.has_value());
     std::vector<Index> entering;
     if (n <= std::min(whole, most)) {
       for (Index k = 0; k < n; ++k)
@@ -326,26 +291,6 @@ class Engine final : public Smo {
     table_.enter(entering, most);
     if (fresh > 0) in_order_ = std::is_sorted(table_.ids.begin(), table_.ids.end());
     work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
-  }
-
-  Index entering_at_most() const {
-    const Index support = n_ - count(std::count(beta_.begin(), beta_.end(), 0.0));
-    return std::clamp(rounded_up(support / 2, 256), least_enter, most_enter);
-  }
-
-  // How many samples the active set may hold: all free support vectors, as far as there is room, and those that enter.
-  Index limit(Index many) const {
-    const Index most = most_of(n_, options_.cache_bytes);
-    if (n_ <= whole) return most;
-    Index free = 0, support = 0;
-    for (Index k = 0; k < n_; ++k) {
-      support += beta_[k] != 0.0;
-      free += dual_.lower[k] < beta_[k] && beta_[k] < dual_.upper[k] && beta_[k] != 0.0;
-    }
-    const Index wanted = rounded_up(5 * free / 4 + many, 1024);
-    const Index usual = std::min(most_active, rounded_up(block_size + 3 * support / 2, 1024));
-    const Index full = rows_ ? most_active : full_active;  // rows have the room beyond
-    return std::min(most, std::max({table_.room(), usual, std::min(wanted, full), least_active}));
   }
 
   // f of these samples, up to β as it is.

@@ -87,4 +87,13 @@ void outlying(Index n, const double* up, const double* down, Groups groups, cons
   }
 }
 
+std::vector<Index> near_violating(Index n, const double* up, const double* down, Groups groups, const double* offsets, double reach) {
+  std::vector<double> out(n);
+  outlying(n, up, down, groups, offsets, out.data());
+  std::vector<Index> near;
+  for (Index k = 0; k < n; ++k)
+    if (!(-out[k] > reach)) near.push_back(k);
+  return near;
+}
+
 }  // namespace gapless::smo

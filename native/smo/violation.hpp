@@ -5,6 +5,8 @@
 // is to gain; its ends are what a step gains, to second order, against a common level.
 #pragma once
 
+#include <vector>
+
 #include "core/dual.hpp"
 #include "core/span.hpp"
 
@@ -33,6 +35,9 @@ double largest_violation(Index n, const double* up, const double* down, Groups g
 
 // How far each variable violates for given offsets; negative: how far it is from that. Both ends of a group come first, as infinity.
 void outlying(Index n, const double* up, const double* down, Groups groups, const double* offsets, double* out);
+
+// The variables that violate, or are at most `reach` from that.
+std::vector<Index> near_violating(Index n, const double* up, const double* down, Groups groups, const double* offsets, double reach);
 
 // What a step of β_k gains along `slope` where f is its decision value; the entropy's, at most the slope times the way to the β that f calls for.
 template <class Dual>
