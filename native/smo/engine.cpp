@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/cancel.hpp"
 #include "smo/block.hpp"
 #include "smo/gap_estimate.hpp"
 #include "smo/kept_rows.hpp"
@@ -55,7 +54,7 @@ class Engine final : public Smo {
       if (everybody())
         refresh({});
       else
-        expand_support();
+        expand_support(0, n_);
     }
   }
 
@@ -327,7 +326,6 @@ class Engine final : public Smo {
       panels_->expand(support, values, begin, end, f_.data());
     work_ += static_cast<double>(support.size()) * static_cast<double>(end - begin) * problem_.entry_work;
   }
-  void expand_support() { expand_support(0, n_); }
 
   // Twice as many samples take part.
   void grow() {
@@ -352,7 +350,7 @@ class Engine final : public Smo {
       known_ = beta_;
     } else {
       near.reset();
-      expand_support();
+      expand_support(0, n_);
     }
     if (everybody()) return;
     if (near)
