@@ -75,3 +75,16 @@ def test_the_version_is_a_release():
 def test_every_module_imports_and_has_a_docstring():
     for found in pkgutil.walk_packages(gapless.__path__, "gapless."):
         assert importlib.import_module(found.name).__doc__, found.name
+
+
+def test_modules_import_nothing_from_the_package_itself_but_the_compiled_core():
+    """The linter of layers leaves imports of the package itself alone, since it takes the compiled core for one."""
+    source = Path(gapless.__file__).parent
+    modules = {path.stem if path.stem != "__init__" else path.parent.name for path in source.glob("*.py")}
+    modules |= {path.parent.name for path in source.glob("*/__init__.py")}
+    for path in source.rglob("*.py"):
+        if path == source / "__init__.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "gapless":
+                assert {alias.name for alias in node.names} <= modules | {"_native"}, path
