@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,11 @@ from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE_WHOLE, 
 from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import Validity
 from gapless.kernels.gram import blocks
+from gapless.machine import one_blas_thread
 from gapless.store import register
+
+# A matrix up to this size is factored on one thread of BLAS, in some 50 ms: where the machine is busy, several threads wait a second for each other.
+_SHORT = 1000
 
 
 @register
@@ -126,7 +131,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         within = inner.T @ inner / n
         try:
             within[np.diag_indices_from(within)] += self.alpha
-            root = la.cholesky(within, lower=True, check_finite=False)
+            with one_blas_thread() if len(within) <= _SHORT else nullcontext():
+                root = la.cholesky(within, lower=True, check_finite=False)
         except la.LinAlgError:
             root = np.zeros((1, 1))
         if root.diagonal().min() <= 1e-7 * np.sqrt(within.diagonal().max()):
