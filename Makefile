@@ -19,11 +19,11 @@ NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.?pp')
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # Benchmarks are the scripts whose names do not begin with an underscore; those that do are helpers.
-BENCHMARKS := $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow lint format sanitize figures demo wheel clean
-.PHONY: bench bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
+.PHONY: bench bench-before bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ bench-kernel: $(READY) $(NATIVE) ## kernel SVMs against other systems, to the sa
 
 bench-tiles: $(READY) $(NATIVE) ## a kernel entry against a product of BLAS; OTHER=python names another version's interpreter
 	$(BIN)/python benchmarks/tiles.py $(if $(OTHER),--other $(OTHER))
+
+bench-before: $(NATIVE) ## this version against another one, in turns: make bench-before BEFORE=its/bin/python
+	$(BIN)/python benchmarks/before.py --python $(BEFORE)
 
 bench-sdca: $(READY) $(NATIVE) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py
