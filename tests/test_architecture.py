@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_an_engine_is_what_the_page_says():
 
 
 def test_the_layers_hold():
-    tool = shutil.which("lint-imports")
+    tool = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
     if tool is None:
         pytest.skip("import-linter is not installed")
     found = subprocess.run([tool], cwd=ROOT, capture_output=True, text=True)
