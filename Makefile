@@ -23,7 +23,7 @@ BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py,$(wildcard benchma
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow lint format sanitize figures demo wheel clean
-.PHONY: bench bench-before bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
+.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,6 +100,9 @@ bench-tiles: $(READY) $(NATIVE) ## a kernel entry against a product of BLAS; OTH
 
 bench-before: $(NATIVE) ## this version against another one, in turns: make bench-before BEFORE=its/bin/python
 	$(BIN)/python benchmarks/before.py --python $(BEFORE)
+
+bench-proofs: $(READY) $(NATIVE) ## every certificate of the tables against plain NumPy
+	$(BIN)/python benchmarks/proofs.py
 
 bench-sdca: $(READY) $(NATIVE) ## an epoch of sdca against LIBLINEAR's
 	$(BIN)/python benchmarks/sdca.py

@@ -158,6 +158,20 @@ void bind_kernels(nb::module_& m) {
       },
       nb::arg("left"), nb::arg("coefficients"), nb::arg("begin"), nb::arg("end"), nb::arg("out").noconvert());
   type.def(
+      "expand_all",
+      [](PanelsObject& self, In<double> beta, InOut<double> out) {
+        nb::gil_scoped_release unlock;
+        std::vector<Index> left;
+        std::vector<double> c;
+        for (Index i = 0; i < self.panels->size(); ++i)
+          if (const double each = beta.data()[i]; each != 0.0) {
+            left.push_back(i);
+            c.push_back(each);
+          }
+        if (!left.empty()) self.panels->expand(left, c, 0, self.panels->size(), out.data());
+      },
+      nb::arg("beta"), nb::arg("out").noconvert());
+  type.def(
       "expand_to",
       [](PanelsObject& self, In<Index> left, In<double> c, In<Index> to, InOut<double> out) {
         nb::gil_scoped_release unlock;

@@ -17,7 +17,9 @@ constexpr double sample_numbers = 10.0;
 constexpr double entries_a_column = 8.0;
 constexpr double enough = 0.01;  // of Q′(0), to which a line search brings Q′
 constexpr int most_tries = 50;
-constexpr double rough = 0.01;  // share of the squared residual that conjugate gradients may leave while Newton's model is rough
+// The share of the squared residual that conjugate gradients may leave: this much while Newton's model is rough, and near the optimum less and
+// less, as the root of how far P is above its least, relative to P (news20 with C = 100: 2.4 s; without the root 3.3 s).
+constexpr double rough = 0.01;
 constexpr int most_products = 500;  // of conjugate gradients, by which those of news20 at C = 100 have ended
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -343,7 +345,7 @@ double Piecewise::conjugate(Out dw) const {
     direction[j] = residual[j] / diagonal[j];
     rz += residual[j] * direction[j];
   }
-  const double goal = rz * std::min(rough, rz / std::max(1e-300, std::fabs(value())));
+  const double goal = rz * std::min(rough, std::sqrt(rz / std::max(1e-300, std::fabs(value()))));
   int products = 0;
   while (products < most_products && rz > goal) {
     multiply(direction, product);

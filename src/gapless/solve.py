@@ -293,7 +293,7 @@ class _Seed(np.random.bit_generator.ISpawnableSeedSequence):
         self._parent: np.random.SeedSequence | None = None
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
-        return _words(self._seed, n_words, np.dtype(dtype).name)
+        return _words(self._seed, n_words, np.dtype(dtype).char)
 
     def spawn(self, n_children: int) -> Any:
         self._parent = self._parent or np.random.SeedSequence(self._seed)

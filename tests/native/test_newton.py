@@ -193,7 +193,7 @@ def test_conjugate_gradients_solve_the_same_system(storage):
     H = q.hessian().reshape(9, 9) + np.diag(rho)
     residual, metric = H @ dw + q.slope, 1.0 / np.diag(H)
     start = q.slope @ (metric * q.slope)
-    assert residual @ (metric * residual) <= max(1e-25, start * min(0.01, start / q.value)) * 1.01
+    assert residual @ (metric * residual) <= max(1e-25, start * min(0.01, np.sqrt(start / q.value))) * 1.01
     assert multiplied % q.inside_count == 0 and multiplied > 0
 
 

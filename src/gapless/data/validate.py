@@ -156,13 +156,18 @@ def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
     return values
 
 
-def _check_finite(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
+def is_finite(values: np.ndarray) -> bool:
+    """Whether no number is NaN or infinite."""
     if values.size > _FEW:
         with np.errstate(over="ignore", invalid="ignore"):
             total = values.sum(dtype=np.float64)  # needs no temporary, and may overflow where all entries are finite
         if math.isfinite(total):
-            return
-    if np.isfinite(values).all():
+            return True
+    return bool(np.isfinite(values).all())
+
+
+def _check_finite(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
+    if is_finite(values):
         return
     first = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
     if sparse is not None:

@@ -24,6 +24,7 @@ from gapless.estimators.kernel_spec import (
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
 from gapless.estimators.report import NOT_FINITE
 from gapless.estimators.solving import SolvingMixin
+from gapless.estimators.training_data import take_training_data
 from gapless.kernels import Kernel, Panels
 from gapless.result import Status
 
@@ -52,11 +53,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
                 check_consistent_length(X, y)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         else:
-            options: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"}
-            if y is None:
-                X = validate_data(self, X, **options)
-            else:
-                X, y = validate_data(self, X, y, **options)
+            X, y = take_training_data(self, X, y)
             self.shape_fit_ = X.shape
         self._sparse = sp.issparse(X)
         return X, y

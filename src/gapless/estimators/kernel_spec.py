@@ -49,6 +49,10 @@ class Table(Precomputed):
     def __init__(self, gram: np.ndarray, kernel: Kernel) -> None:
         self.gram = gram  # computed here, so that nothing is left to check
         self.kernel = kernel
+        self._diagonal = gram.diagonal()
+
+    def diag(self, X: Any) -> np.ndarray:
+        return self._diagonal[self.indices(X)]
 
     def indices(self, X: Any) -> np.ndarray:
         return X[:, 0].astype(np.int64)

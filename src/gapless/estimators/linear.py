@@ -30,6 +30,7 @@ from gapless.estimators.parameters import (
     one_of,
 )
 from gapless.estimators.solving import Run, Solved, SolvingMixin
+from gapless.estimators.training_data import take_training_data
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
@@ -58,7 +59,7 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
 
     def _take(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         check_parameters(self, self._rules)
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+        X, y = take_training_data(self, X, y)
         n = X.shape[0]
         if sample_weight is None:
             return X, y, None

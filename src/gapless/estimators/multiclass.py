@@ -19,13 +19,14 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
     """
     y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
     used = weight > 0
-    two = _two_numbers(y) if used.all() else None
-    if two is not None:
-        return two
     whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
+    if used.all():
+        found = _two_numbers(y) if y.dtype.kind == "f" else _few_numbers(y)
+        if found is not None:
+            return found
     if not whole:
         check_classification_targets(y)
-    classes, inverse = _distinct(y[used])
+    classes, inverse = np.unique(y[used], return_inverse=True)
     if whole and 2 * len(classes) > len(y):
         check_classification_targets(y)
     if len(classes) < 2:
@@ -37,20 +38,28 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
     return classes, codes
 
 
-def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(distinct labels in order, the place of each label among them); without sorting where they are whole numbers close to each other."""
-    if y.dtype.kind in "iu" and len(y):
-        low, high = int(y.min()), int(y.max())
-        if high - low < len(y):
-            offset = (y - low).astype(np.int64)
-            present = np.bincount(offset) > 0
-            return (np.flatnonzero(present) + low).astype(y.dtype), (np.cumsum(present) - 1)[offset]
-    return np.unique(y, return_inverse=True)
+def _few_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(classes, codes) of labels that are few whole numbers close to each other: no need to sort. None where they are not."""
+    if y.dtype.kind not in "iu" or not len(y):
+        return None
+    low, high = int(y.min()), int(y.max())
+    if high - low >= len(y):
+        return None
+    offset = (y - low).astype(np.int64)
+    (present,) = np.bincount(offset).nonzero()
+    if not 2 <= len(present) <= len(y) // 2:
+        return None
+    classes = (present + low).astype(y.dtype)
+    if len(present) == high - low + 1:
+        return classes, offset
+    place = np.zeros(high - low + 1, dtype=np.int64)
+    place[present] = np.arange(len(present))
+    return classes, place[offset]
 
 
 def _two_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """(classes, codes) of labels that are two whole numbers, as almost always: no need to sort. None where they are not."""
-    if y.dtype.kind not in "bif" or not len(y):
+    """(classes, codes) of floating-point labels that are two whole numbers: no need to sort. None where they are not."""
+    if not len(y):
         return None
     low, high = y.min(), y.max()
     upper = y == high
@@ -100,7 +109,7 @@ def pack(
             full[j - 1, member[: counts[i]]] = beta[: counts[i]]
             full[i, member[counts[i] :]] = beta[counts[i] :]
     used = np.flatnonzero(full.any(axis=0))
-    support = used[np.argsort(codes[used], kind="stable")]
+    support = used[codes[used].argsort(kind="stable")]
     n_support = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
     return support.astype(np.int32), n_support, full[:, support]
 

@@ -57,6 +57,8 @@ class Watch:
 
     def _tell_if_slow(self, problem: Problem, progress: Progress) -> None:
         """Once, and only of causes that have a remedy."""
+        if progress.iterations <= _SLOW_EPOCHS:  # the least of all bounds
+            return
         unit = unit_of(progress)
         bound = _SLOW_PAIRS_FLOOR + _SLOW_PAIRS * problem.n_samples if unit == "pairs" else _SLOW_EPOCHS
         if self._slow_told or progress.iterations <= bound or progress.certificate.relative_gap <= _USABLE:

@@ -71,6 +71,12 @@ class Panels:
         else:
             self.native.expand_to(_places(left), coefficients, _places(to), out)
 
+    def expand_all(self, beta: np.ndarray) -> np.ndarray:
+        """Kβ: Σ over all samples of k(xⱼ, x) · βⱼ, for each of them; entries of samples with β = 0 are not computed."""
+        out = np.zeros(self.n)
+        self.native.expand_all(beta, out)
+        return out
+
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
         _check_indices(self._kernel, Z)
@@ -158,8 +164,8 @@ def _rows(X: Matrix) -> Rows:
     """X as native loops read it; a copy where it is laid out in another way."""
     if sp.issparse(X):
         X = X if X.format == "csr" else sp.csr_array(X)
-        return as_rows(X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))
-    return as_rows(np.ascontiguousarray(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64))
+        return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
+    return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
 
 
 def _check_indices(kernel: Any, Z: Matrix) -> None:
@@ -179,7 +185,7 @@ def _specification(kernel: Any, X: Matrix) -> tuple[Any, ...]:
     if isinstance(kernel, Precomputed):
         kernel.indices(X)
         gram = kernel.gram
-        plain = gram.dtype in (np.float32, np.float64)
+        plain = gram.dtype.char in "fd"
         return "table", 1.0, 0.0, 1, (), gram if plain else gram.astype(np.float64)
     if kind in (Scaled, Power):
         part = (_specification(kernel.kernel, X),)

@@ -219,7 +219,7 @@ class Problem:
     def dual(self) -> DualTerms:
         """The separable part of the dual, as read-only vectors."""
         terms = self.loss.dual_box(np.asarray(self.y), np.asarray(self.cost))
-        return type(terms)(*(frozen(vector) for vector in terms))
+        return type(terms)(*map(frozen, terms))
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -228,7 +228,7 @@ class Problem:
             return frozen(squared_norms(self.rows, self.n_samples) + self.shift)
         return frozen(self.kernel.diag(self.X) + self.shift)
 
-    @property
+    @cached_property
     def entry_work(self) -> float:
         """What one kernel entry costs, in stored entries of X: the unit in which solvers count their work."""
         return row_entries(self.rows) + (0.0 if self.is_linear else 10.0)
@@ -241,16 +241,14 @@ class Problem:
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
         """Σⱼ βⱼ k(xᵢ, xⱼ) for each row of X (the training samples if None), never more than a block of K at a time."""
-        (support,) = beta.nonzero()
         rows = self.n_samples if X is None else X.shape[0]
+        if X is None and self.kernel is not None and rows * rows <= _MANY:
+            return self.panels.expand_all(beta)
+        (support,) = beta.nonzero()
         if not len(support):
             return np.zeros(rows)
         if self.kernel is None:
             return matvec(self.X if X is None else X, self.weights(beta))
-        if X is None and rows * rows <= _MANY:
-            f = np.zeros(rows)
-            self.panels.expand(support, beta[support], f, slice(None))
-            return f
         if len(support) * rows < _MANY:
             vectors = Panels(self.kernel, self.X, np.float64, support)
             return vectors.apply(self.X if X is None else X, beta[support])

@@ -96,14 +96,13 @@ class Certificate:
     @property
     def gap(self) -> float:
         """P − D: how far, at most, the model is from the optimum. Rounding may make it negative at the level of 1e-16 P."""
-        return self.primal - self.dual if math.isfinite(self.dual) else math.inf
+        return self.primal - self.dual if -math.inf < self.dual < math.inf else math.inf
 
     @property
     def relative_gap(self) -> float:
         """(P − D) / |P|, the quantity that ``tol`` bounds."""
-        if not math.isfinite(self.gap):
-            return math.inf
-        return self.gap / max(abs(self.primal), _TINY)
+        gap = self.gap
+        return gap / max(abs(self.primal), _TINY) if gap < math.inf else math.inf
 
     @property
     def b_interval(self) -> tuple[float, float]:

@@ -7,6 +7,7 @@ it moves by no more than the fᵢ do, so that every optimal b lies within r max 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,11 +27,11 @@ class Reach:
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> Reach:
         """From a problem and the certificate of its solution."""
-        distance = certificate.distance_bound
-        offsets = np.array(certificate.offset_intervals, dtype=np.float64)
+        distance, moved = certificate.distance_bound, 0.0
         if problem.intercept == "free":
-            radius = float(np.sqrt(problem.diagonal[problem.cost > 0].max()))
-            offsets = offsets + distance * radius * np.array([-1.0, 1.0])
+            largest = problem.diagonal.max(where=problem.cost > 0, initial=0.0)
+            moved = distance * math.sqrt(largest)
+        offsets = np.array([(low - moved, high + moved) for low, high in certificate.offset_intervals])
         return cls(distance, offsets, problem.shift)
 
     def bounds(self, f: np.ndarray, square: np.ndarray) -> np.ndarray:

@@ -1,0 +1,65 @@
+"""Training data by the short way and by scikit-learn's: the same arrays, the same notes on the estimator, the same refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+import gapless.estimators.training_data as training_data
+from gapless.estimators.training_data import take_training_data
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.array([0, 1, 0, 1, 0, 1])
+
+
+class Plain(BaseEstimator):
+    pass
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("y", [Y, Y.astype(float), Y.astype(bool), None])
+def test_plain_arrays_are_taken_as_they_are(dtype, y, monkeypatch):
+    asked = []
+    monkeypatch.setattr(training_data, "validate_data", lambda *a, **k: asked.append(k) or validate_data(*a, **k))
+    estimator = Plain()
+    given = X.astype(dtype)
+    taken, targets = take_training_data(estimator, given, y)
+    assert taken is given and targets is y and estimator.n_features_in_ == 2
+    assert asked == [{"skip_check_array": True}]
+
+
+@pytest.mark.parametrize(
+    ("given", "y"),
+    [
+        (X.tolist(), Y),
+        (np.asfortranarray(X), Y),
+        (X.astype(int), Y),
+        (X, Y.tolist()),
+        (X, Y[:, None].astype(object)),
+        (X.astype(np.float16), Y),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_everything_else_is_scikit_learns(given, y):
+    expected = validate_data(Plain(), given, y, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    taken, targets = take_training_data(Plain(), given, y)
+    np.testing.assert_array_equal(taken, expected[0])
+    np.testing.assert_array_equal(targets, expected[1])
+    assert taken.dtype == expected[0].dtype and taken.flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    ("given", "y", "words"),
+    [
+        (np.where(X == 5, np.nan, X), Y, "Input X contains NaN"),
+        (X, np.where(Y == 1, np.nan, 0.0), "Input y contains NaN"),
+        (X, Y[:4], "inconsistent numbers of samples"),
+        (X[:0], Y[:0], "Found array with 0 sample"),
+        (X[0], Y, "Expected 2D array, got 1D array"),
+    ],
+)
+def test_refusals_are_scikit_learns(given, y, words):
+    with pytest.raises(ValueError, match=words):
+        take_training_data(Plain(), given, y)
