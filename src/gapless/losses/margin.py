@@ -16,7 +16,7 @@ def _margin_box(y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarra
     """The box 0 ≤ yβ ≤ bound, closed where the cost is zero."""
     reach = bound if bound is cost else np.where(cost > 0.0, bound, 0.0)
     signed = y * reach
-    return DualBox(y, np.zeros(len(y)), d, np.minimum(signed, 0.0), np.maximum(signed, 0.0))
+    return DualBox(y.copy(), np.zeros(len(y)), d, np.minimum(signed, 0.0), np.maximum(signed, 0.0))
 
 
 def _ridge(factor: float, cost: np.ndarray) -> np.ndarray:
