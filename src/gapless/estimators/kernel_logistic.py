@@ -17,7 +17,6 @@ from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE_FINITE, Rule
 from gapless.estimators.report import NOT_FINITE
-from gapless.kernels.rounding import magnitudes
 from gapless.kernels import Precomputed, Validity
 from gapless.kernels.gram import blocks
 from gapless.problems.multinomial import MultinomialProblem
@@ -174,8 +173,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
                 gram[part] = block
         if not np.isfinite(gram).all():
             raise InvalidInputError(NOT_FINITE)
-        table = Table(gram, spec.kernel, X, magnitudes(spec.kernel, X))
-        return np.arange(n, dtype=np.float64)[:, None], KernelSpec(table, spec.gamma, False)
+        return np.arange(n, dtype=np.float64)[:, None], KernelSpec(Table(gram, spec.kernel), spec.gamma, False)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``: the logarithm of the odds; for more classes a column a class."""

@@ -220,19 +220,3 @@ def _block(kernel: Kernel, Z: Matrix, rows: np.ndarray, X: Matrix, others: np.nd
     """k of some rows of Z with some rows of X, for kernels that have no loops of their own."""
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is seen in the result, by the caller
         return np.ascontiguousarray(kernel.block(Z[rows], X[others]), dtype=np.float64)
-
-
-def has_formula(kernel: Kernel, X: Matrix) -> bool:
-    """Whether the compiled core knows the kernel's formula, and no part of it is given by a matrix or by a function of Python's."""
-
-    def known(specification: tuple[Any, ...]) -> bool:
-        return specification[0] not in ("table", "block") and all(map(known, specification[4]))
-
-    return known(_specification(kernel, X))
-
-
-def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray:
-    """Kβ of a kernel that has a formula, with twice the digits of float64, rounded at the end: slow, entry by entry."""
-    out = np.empty(X.shape[0])
-    _native.proof_twofold_expansion(_specification(kernel, X), X, _rows(X), X.shape[1], beta, out)
-    return out
