@@ -19,6 +19,15 @@ def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
     return out
 
 
+def row_products(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
+    """X w in float64, like :func:`matvec`, where the bits of a row's products do not depend on the rows beside it, as those of BLAS do."""
+    w = np.ascontiguousarray(w, dtype=np.float64)
+    X = X if sp.issparse(X) else np.ascontiguousarray(X)
+    out = np.empty((X.shape[0], *w.shape[1:]))
+    _native.matvec(as_rows(X), X.shape[1], w, out)
+    return out
+
+
 def rmatvec(X: np.ndarray | sp.csr_array, beta: np.ndarray) -> np.ndarray:
     """Xᵀ β in float64; β may have several columns."""
     if not sp.issparse(X) and X.dtype == np.float64:

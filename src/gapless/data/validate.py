@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from gapless.data.labels import check_objects
+from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
 
 _BOTH = np.array([False, True])
@@ -22,6 +24,8 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
 
     Types that float32 holds exactly (booleans, 8- and 16-bit integers, half precision) become float32, all others float64.
     """
+    check_kind(X, name)
+    checked = check_structure(X, name)
     if not hasattr(X, "ndim"):
         X = _as_array(X, f"{name} must be a matrix of numbers, dense or CSR")
     if getattr(X, "ndim", 2) != 2:
@@ -59,7 +63,10 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     if n_features is not None and d != n_features:
         raise InvalidInputError(f"{name} must have {n_features} features as in training; got {d}.")
     if sp.issparse(X):
-        X = _canonical(sp.csr_array(X))
+        X = sp.csr_array(X)
+        if not checked:  # of a format that knows no indices
+            check_structure(X, name)
+        X = _canonical(X)
         _check_finite(X.data, name, X)
     else:
         X = np.require(X, requirements=["C", "A"])
@@ -69,6 +76,7 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """(signs, classes): −1 for classes[0] and +1 for classes[1], whatever the labels' type."""
+    check_objects(y, "y")
     y = _check_vector(y, n, "y")
     if y.dtype.kind == "f":
         _check_finite(y, "y")
@@ -146,7 +154,9 @@ def _check_numbers(values: Any, n: int, name: str, expected: str) -> np.ndarray:
 
 
 def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
+    check_kind(values, name)
     values = _as_array(values, f"{name} must be a vector with one entry a sample")
+    check_kind(values, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

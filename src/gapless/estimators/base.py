@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import validate_data
 
+from gapless.data.labels import check_objects
+from gapless.data.products import row_products
+from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.kernel_spec import (
     KernelSpec,
@@ -24,7 +26,7 @@ from gapless.estimators.kernel_spec import (
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
 from gapless.estimators.report import NOT_FINITE
 from gapless.estimators.solving import SolvingMixin
-from gapless.estimators.training_data import take_training_data
+from gapless.estimators.training_data import take_features, take_training_data
 from gapless.kernels import Kernel, Panels
 from gapless.result import Status
 
@@ -49,7 +51,10 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         if sp.issparse(X) and self.kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
         if takes_anything(self.kernel):
+            check_structure(X)
             if y is not None:
+                check_kind(y, "y")
+                check_objects(y, "y")
                 check_consistent_length(X, y)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         else:
@@ -111,7 +116,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         """Σ over support vectors of k(x, v) · coefficients, one column a model, in float64."""
         if self._kernel_object is None:
             K = call_kernel(self.kernel, X, self._X_fit) if callable(self.kernel) else X
-            return self._gram_rows(K) @ coefficients
+            return row_products(self._gram_rows(K), coefficients)
         return _expand(self._kernel_object, *self._against_support(X, coefficients), coefficients)
 
     def _signs(self, X: Any, coefficients: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -124,7 +129,8 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
             return _expand(self._kernel_object, X, vectors, coefficients) + offsets
         values, bounds = fast.apply_bounded(X, coefficients)
         values += offsets
-        close = np.flatnonzero((np.abs(values) <= bounds).any(axis=1))
+        # What float32 cannot hold is NaN or infinite, and decides nothing either.
+        close = np.flatnonzero(~((np.abs(values) > bounds) & np.isfinite(values)).all(axis=1))
         if len(close):
             values[close] = _expand(self._kernel_object, X[close], vectors, coefficients) + offsets
         return values
@@ -150,9 +156,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         """X of a prediction, checked; sparse only where the model was trained on sparse data, scikit-learn's contract."""
-        X = validate_data(
-            self, X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr", accept_large_sparse=True, reset=False
-        )  # fmt: skip
+        X = take_features(self, X, reset=False)
         if sp.issparse(X) and not self._sparse:
             raise InvalidInputError(
                 f"cannot use sparse input in {type(self).__name__!r} trained on dense data; give X.toarray(), or train on sparse data."
@@ -161,6 +165,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _gram_rows(self, X: Any) -> np.ndarray:
         """The columns of the support vectors, from a Gram block with all training columns or with these alone."""
+        check_kind(X, "X")
         X = check_array(X, dtype=np.float64)
         if X.shape[1] == self.shape_fit_[0]:
             return X[:, self.support_]

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gapless import _native
 from gapless.errors import InvalidInputError, UnsupportedError
@@ -23,6 +23,7 @@ from gapless.estimators.kernel_spec import resolve_kernel
 from gapless.estimators.multiclass import encode_labels
 from gapless.estimators.parameters import BOOLEAN, KERNEL, POSITIVE_FINITE, POSITIVE_WHOLE, Rule, one_of
 from gapless.estimators.report import users_level
+from gapless.estimators.training_data import take_samples
 from gapless.kernels import Kernel
 from gapless.kernels.gram import RowCache, blocks
 from gapless.store import register
@@ -202,9 +203,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
             X, y = self._take(X, y)
             self._check_budget()
         else:
-            X, y = validate_data(
-                self, X, y, dtype=[np.float64, np.float32], order="C", accept_sparse="csr", reset=False
-            )
+            X, y = take_samples(self, X, y, reset=False)
         check_classification_targets(y)
         codes = np.searchsorted(self.classes_, y)
         if (codes == len(self.classes_)).any() or (self.classes_[codes % len(self.classes_)] != y).any():

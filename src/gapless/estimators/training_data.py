@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from gapless.data.labels import check_objects
+from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import is_finite
+
+_OPTIONS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"}
 
 
 def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -16,13 +20,40 @@ def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     The features' names and number are noted on the estimator. Most of scikit-learn's time goes into asking what kinds of tables X and y might be;
     arrays that need no conversion are asked the questions that are left for them.
     """
-    options: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"}
     if _needs_nothing(X) and (y is None or _is_targets(y, len(X))):
-        options = {"skip_check_array": True}
+        if y is None:
+            return validate_data(estimator, X, skip_check_array=True), None
+        return validate_data(estimator, X, y, skip_check_array=True)
     if y is None:
-        return validate_data(estimator, X, **options), None
-    X, y = validate_data(estimator, X, y, **options)
+        return take_features(estimator, X, reset=True), None
+    return take_samples(estimator, X, y, reset=True)
+
+
+def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+    """(X, y) of a fit, checked by scikit-learn and for what it lets through."""
+    check_kind(y, "y")
+    check_objects(y, "y")
+    _check_before(X)
+    X, y = validate_data(estimator, X, y, reset=reset, **_OPTIONS)
+    check_structure(X)
     return X, y
+
+
+def take_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X of a fit without targets (``reset``) or of a prediction, checked by scikit-learn and for what it lets through.
+
+    scikit-learn trusts the indices of sparse matrices, ignores masks, and takes times for numbers.
+    """
+    _check_before(X)
+    X = validate_data(estimator, X, reset=reset, accept_large_sparse=True, **_OPTIONS)
+    check_structure(X)
+    return X
+
+
+def _check_before(X: Any) -> None:
+    check_kind(X, "X")
+    if getattr(X, "format", "csr") != "csr":  # what is CSR already is checked as it comes out
+        check_structure(X)
 
 
 def _needs_nothing(X: Any) -> bool:

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from gapless import _native
 from gapless.data.rows import Rows, as_rows
+from gapless.data.structure import check_structure
 from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from gapless.kernels.base import Kernel
 from gapless.kernels.custom import Precomputed
@@ -162,7 +163,7 @@ def _places(chosen: Any) -> Any:
 
 def _rows(X: Matrix) -> Rows:
     """X as native loops read it; a copy where it is laid out in another way."""
-    if sp.issparse(X):
+    if check_structure(X):
         X = X if X.format == "csr" else sp.csr_array(X)
         return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
     return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
