@@ -29,7 +29,7 @@ def check_objects(y: Any, name: str = "y") -> None:
 def _objects(y: Any) -> Iterable[Any] | None:
     """The labels where they are Python objects, else None."""
     if isinstance(y, (list, tuple)):
-        return None if {type(each) for each in y} <= {int, bool} else [e for each in y for e in _flat(each)]
+        return None if {type(each) for each in y} <= {int, bool, float} else [e for each in y for e in _flat(each)]
     kind = getattr(getattr(y, "dtype", None), "kind", None)
     if kind is None or (isinstance(y, np.ndarray) and kind != "O"):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 
 from gapless.errors import InvalidInputError
 
-_TIMES = "mM"  # the kinds of NumPy's datetime64 and timedelta64
+_TIMES = ("m", "M")  # the kinds of NumPy's datetime64 and timedelta64
 
 
 def check_structure(X: Any, name: str = "X") -> bool:
@@ -42,11 +43,11 @@ def check_kind(values: Any, name: str) -> None:
 
 def _time_type(values: Any) -> str | None:
     """The type of times among the values' types, of an array or of a table's columns; None where there is none."""
-    types = getattr(values, "dtypes", None)  # of a table
+    types: Any = getattr(values, "dtypes", None)  # of a table
     if types is None:
         types = getattr(values, "dtype", None)
-    kinds = list(types) if hasattr(types, "__iter__") else [types]
-    return next((str(kind) for kind in kinds if getattr(kind, "kind", "") in _TIMES and kind is not None), None)
+    kinds = list(types) if isinstance(types, Iterable) else [types]
+    return next((str(kind) for kind in kinds if getattr(kind, "kind", None) in _TIMES), None)
 
 
 def _check_compressed(X: Any, name: str) -> None:

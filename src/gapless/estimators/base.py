@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_consistent_length
 from gapless.data.labels import check_objects
 from gapless.data.products import row_products
 from gapless.data.structure import check_kind, check_structure
+from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.kernel_spec import (
     KernelSpec,
@@ -68,13 +69,11 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         n = self.shape_fit_[0]
         if sample_weight is None:
             return np.ones(n)
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = as_weights(sample_weight)
         if weight.shape != (n,):
             raise InvalidInputError(
                 f"sample_weight and X have incompatible shapes: {weight.shape} vs {self.shape_fit_}."
             )
-        if not np.isfinite(weight).all():
-            raise InvalidInputError("sample_weight must be finite; it has NaN or infinite entries.")
         weight = np.maximum(weight, 0.0)
         if not weight.any():
             raise InvalidInputError("Invalid input - all samples have zero or negative weights.")
@@ -147,7 +146,8 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
     def _squares(self, X: Any) -> np.ndarray:
         """k(x, x) of each sample."""
         if self._kernel_object is not None:
-            return self._kernel_object.diag(self._features(X))
+            with np.errstate(over="ignore", invalid="ignore"):  # an interval without end is one too
+                return self._kernel_object.diag(self._features(X))
         if not callable(self.kernel):
             raise UnsupportedError(
                 "decision_interval needs k(x, x), which the columns of a precomputed kernel do not hold."

@@ -144,6 +144,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         axes, sizes = axes[:, : k - 1], sizes[: k - 1]
         directions = la.solve_triangular(root, axes, lower=True, trans="T")
         # A direction v of the coordinates is Σ aᵢφ(xᵢ) over the pivots, whose own coordinates are triangular.
+        if not Z[pivots].diagonal().all():
+            raise InvalidInputError("kernel must tell samples apart, but all its values on X are zero. Rescale X.")
         coefficients = la.solve_triangular(Z[pivots], directions, lower=True, trans="T", check_finite=False)
         if not np.isfinite(coefficients).all():
             raise InvalidInputError(NOT_FINITE)

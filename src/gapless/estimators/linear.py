@@ -15,6 +15,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data.products import row_products
+from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import dense_if_small
@@ -65,13 +66,11 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         n = X.shape[0]
         if sample_weight is None:
             return X, y, None
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = as_weights(sample_weight)
         if weight.shape != (n,):
             raise InvalidInputError(
                 f"sample_weight must have one entry for each of the {n} samples; got {weight.shape}."
             )
-        if not np.isfinite(weight).all():
-            raise InvalidInputError("sample_weight must be finite; it has NaN or infinite entries.")
         if (weight < 0).any():
             raise InvalidInputError(
                 f"sample_weight must not be negative; entry {int(np.argmin(weight))} is {weight.min():g}."
@@ -110,7 +109,8 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = take_features(self, X, reset=False)
-        coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.asarray(self.coef_)  # sparsify() makes it sparse
+        coef: Any = self.coef_
+        coef = coef.toarray() if sp.issparse(coef) else coef  # sparsify() makes it sparse
         return row_products(X, coef.T) + self.intercept_
 
     def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from gapless.data.labels import check_objects
+from gapless.data.scale import check_scale, check_width, is_moderate
 from gapless.data.structure import check_kind, check_structure
-from gapless.data.validate import is_finite
+from gapless.errors import InvalidInputError
+from gapless.estimators.report import NOT_FINITE
 
 _OPTIONS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"}
 
@@ -36,6 +39,9 @@ def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, A
     _check_before(X)
     X, y = validate_data(estimator, X, y, reset=reset, **_OPTIONS)
     check_structure(X)
+    _check_after(X)
+    if y.dtype.kind == "f":
+        check_scale(y, "y")
     return X, y
 
 
@@ -47,7 +53,17 @@ def take_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     _check_before(X)
     X = validate_data(estimator, X, reset=reset, accept_large_sparse=True, **_OPTIONS)
     check_structure(X)
+    if reset:
+        _check_after(X)
     return X
+
+
+def _check_after(X: Any) -> None:
+    check_width(X)
+    try:
+        check_scale(X.data if sp.issparse(X) else X, "X")
+    except InvalidInputError as error:  # scikit-learn's words, which its users know, come first
+        raise InvalidInputError(f"{NOT_FINITE} {error}") from None
 
 
 def _check_before(X: Any) -> None:
@@ -63,11 +79,11 @@ def _needs_nothing(X: Any) -> bool:
         and X.dtype.char in "fd"
         and X.flags.carray
         and X.size > 0
-        and is_finite(X)
+        and is_moderate(X)
     )
 
 
 def _is_targets(y: Any, n: int) -> bool:
     if type(y) is not np.ndarray or y.shape != (n,):
         return False
-    return y.dtype.kind in "biu" or (y.dtype.char in "fd" and is_finite(y))
+    return y.dtype.kind in "biu" or (y.dtype.char in "fd" and is_moderate(y))

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from gapless import _native
 from gapless.data.rows import Rows, as_rows
 from gapless.data.structure import check_structure
+from gapless.errors import InvalidInputError
 from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from gapless.kernels.base import Kernel
 from gapless.kernels.custom import Precomputed
@@ -80,11 +81,17 @@ class Panels:
 
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
-        _check_indices(self._kernel, Z)
+        self._check(Z)
         columns = np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
         out = np.empty((Z.shape[0], columns.shape[1]))
         self.native.apply(Z, _rows(Z), Z.shape[1], columns, out)
         return out.reshape(Z.shape[0], *coefficients.shape[1:])
+
+    def _check(self, Z: Matrix) -> None:
+        """Refuse samples that are not like those of the panels: native loops trust the width."""
+        if Z.shape[1] != self._X.shape[1]:
+            raise InvalidInputError(f"Z must have as many columns as X, {self._X.shape[1]}; got {Z.shape[1]}.")
+        _check_indices(self._kernel, Z)
 
     def own(self, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(xⱼ, x) · coefficient for each of them, where an entry serves both its row and its column."""
@@ -101,15 +108,16 @@ class Panels:
         self, Z: Matrix, coefficients: np.ndarray, rows: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """``apply`` to Z (or to chosen rows of it), and how far at most each value is from the exact one: see native/kernels/panels.hpp."""
+        self._check(Z)
         n = Z.shape[0] if rows is None else len(rows)
-        columns = np.ascontiguousarray(coefficients, dtype=np.float64)
+        columns = np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
         values, bounds = np.empty((n, columns.shape[1])), np.empty((n, columns.shape[1]))
         self.native.apply_bounded(Z, _rows(Z), Z.shape[1], _places(rows), columns, values, bounds)
         return values, bounds
 
     def cross(self, Z: Matrix) -> np.ndarray:
         """k of each row of another matrix with all samples, in full."""
-        _check_indices(self._kernel, Z)
+        self._check(Z)
         out = np.empty((Z.shape[0], self.n), dtype=self.dtype)
         self.native.cross(Z, _rows(Z), Z.shape[1], out)
         return out
