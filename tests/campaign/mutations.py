@@ -153,7 +153,20 @@ def _odd_text(content: bytes, rng: random.Random) -> bytes:
     return content[:at] + rng.choice(odd).encode() + content[at:]
 
 
-_CHANGES = [_cut, _flip, _flip, _insert, _delete, _swap_numbers, _swap_numbers, _huge_number, _huge_number, _repeat_line, _drop_line, _odd_text]  # fmt: skip
+_CHANGES = [
+    _cut,
+    _flip,
+    _flip,
+    _insert,
+    _delete,
+    _swap_numbers,
+    _swap_numbers,
+    _huge_number,
+    _huge_number,
+    _repeat_line,
+    _drop_line,
+    _odd_text,
+]
 
 
 # --- files
@@ -207,7 +220,27 @@ def _change_tree(tree: Any, rng: random.Random) -> None:
 
     walk(tree)
     (node, key), (other, name) = rng.choice(places), rng.choice(places)
-    odd = [None, -1, 0, 2**31, 2**40, 2**63, 1e308, True, "", "x", "<U99999", "nan", [], {}, [[]], ["a"] * 5000, {"tuple": 3}, {"float": "x"}, {"same": "coef_"}]  # fmt: skip
+    odd = [
+        None,
+        -1,
+        0,
+        2**31,
+        2**40,
+        2**63,
+        1e308,
+        True,
+        "",
+        "x",
+        "<U99999",
+        "nan",
+        [],
+        {},
+        [[]],
+        ["a"] * 5000,
+        {"tuple": 3},
+        {"float": "x"},
+        {"same": "coef_"},
+    ]
     change = rng.randrange(3)
     if change == 0:
         node[key] = rng.choice(odd)

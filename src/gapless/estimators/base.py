@@ -20,6 +20,7 @@ from gapless.estimators.kernel_spec import (
     call_kernel,
     dense_if_small,
     gram_samples,
+    in_storage_of,
     resolve_kernel,
     small_gram,
     takes_anything,
@@ -126,7 +127,9 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         fast = Panels(self._kernel_object, vectors) if X.shape[0] * vectors.shape[0] >= _MANY else None
         if fast is None or not fast.has_bounds:
             return _expand(self._kernel_object, X, vectors, coefficients) + offsets
-        values, bounds = fast.apply_bounded(X, coefficients)
+        values, bounds = np.empty((2, X.shape[0], coefficients.shape[1]))
+        for part, rows in in_storage_of(vectors, X):
+            values[part], bounds[part] = fast.apply_bounded(rows, coefficients)
         values += offsets
         # What float32 cannot hold is NaN or infinite, and decides nothing either.
         close = np.flatnonzero(~((np.abs(values) > bounds) & np.isfinite(values)).all(axis=1))
@@ -135,10 +138,9 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         return values
 
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
-        """(X, support vectors), in one storage."""
+        """(X, support vectors), the latter dense where they are small, whatever X is."""
         vectors = dense_if_small(self.support_vectors_)
         X = self._features(X)
-        X = sp.csr_array(X) if sp.issparse(vectors) else dense_if_small(X)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
         return X, vectors
@@ -227,6 +229,10 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
 
 def _expand(kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
-    if not len(coefficients):
-        return np.zeros((X.shape[0], coefficients.shape[1]))
-    return Panels(kernel, vectors, np.float64).apply(X, coefficients)
+    """Σ over the vectors v of k(x, v) · coefficients, with the same bits for a sample alone and for a sample of a batch."""
+    out = np.zeros((X.shape[0], coefficients.shape[1]))
+    if len(coefficients):
+        panels = Panels(kernel, vectors, np.float64, repeatable="apply")
+        for part, rows in in_storage_of(vectors, X):
+            out[part] = panels.apply(rows, coefficients)
+    return out

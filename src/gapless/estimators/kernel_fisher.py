@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.products import row_products
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
@@ -205,7 +206,11 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _scores(self, X: Any) -> np.ndarray:
         with np.errstate(divide="ignore"):  # a class of probability zero is never predicted
-            return self._on_axes(X) @ self.means_.T - 0.5 * np.square(self.means_).sum(axis=1) + np.log(self.priors_)
+            return (
+                row_products(self._on_axes(X), self.means_.T)
+                - 0.5 * np.square(self.means_).sum(axis=1)
+                + np.log(self.priors_)
+            )
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The logarithm of the odds of ``classes_[1]``; for more classes that of each probability, up to a common number."""

@@ -24,11 +24,12 @@ from gapless.estimators.multiclass import encode_labels
 from gapless.estimators.parameters import BOOLEAN, KERNEL, POSITIVE_FINITE, POSITIVE_WHOLE, Rule, one_of
 from gapless.estimators.report import users_level
 from gapless.estimators.training_data import take_samples
-from gapless.kernels import Kernel
+from gapless.kernels import Kernel, Panels
 from gapless.kernels.gram import RowCache, blocks
 from gapless.store import register
 
 _MIB = 2**20
+_VOTED = 2**22  # kernel entries that a vote looks at together: 32 MiB
 
 
 @register
@@ -320,8 +321,14 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         X = self._as_stored(self._features(X))
         out = np.zeros((X.shape[0], len(self.dual_coef_)))
         if self.support_vectors_.shape[0]:
-            for part, block in blocks(self._features_kernel, X, self.support_vectors_):
-                out[part] = self._votes(block) if self.form == "voted" else block @ self.dual_coef_.T
+            kernel, vectors = self._features_kernel, self.support_vectors_
+            if self.form != "voted":
+                out = Panels(kernel, vectors, np.float64, repeatable="apply").apply(X, self.dual_coef_.T)
+            else:
+                panels = Panels(kernel, vectors, np.float64, repeatable="cross")
+                step = max(1, _VOTED // self.support_vectors_.shape[0])
+                for begin in range(0, X.shape[0], step):
+                    out[begin : begin + step] = self._votes(panels.cross(X[begin : begin + step]))
         return out.ravel() if len(self.classes_) == 2 else out
 
     def _votes(self, K: np.ndarray) -> np.ndarray:

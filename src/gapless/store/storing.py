@@ -168,6 +168,12 @@ def _try_out(model: Any) -> None:
     if not getattr(model, "_sparse", False) and columns > _TRIED:
         return
     zeros: Any = sp.csr_array((1, columns)) if getattr(model, "_sparse", False) else np.zeros((1, columns))
+    dual: Any = getattr(model, "_dual_coef_", None)
+    support = getattr(model, "support_", None)
+    if sp.issparse(dual) and (
+        support is None or dual.shape[1] != len(support)
+    ):  # no entry need stand behind a sparse shape
+        raise InvalidInputError(f"its dual coefficients have the shape {dual.shape}, unlike its support vectors")
     names = getattr(model, "feature_names_in_", None)
     if names is not None and len(names) != columns:
         raise InvalidInputError(f"it has {len(names)} names for {columns} features")
