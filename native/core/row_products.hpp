@@ -26,14 +26,15 @@ GAPLESS_INLINE void add_rows(const R& rows, const Index* which, const double* sc
   for (Index k = 0; k < count; ++k) rows.add(which[k], scale[k], v);
 }
 
-// ⟨x, w⟩ + b of the rows from `begin`, or with x² in the place of x.
+// ⟨x, w⟩ + b of the rows from `begin`, or with x² in the place of x. A row's sum has the same bits whichever rows stand beside it: the last
+// rows, fewer than four, go through the same loop, in which the last one stands in for those that are missing.
 template <bool squared = false, class T>
 GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, const double* w, double b, double* GAPLESS_RESTRICT out) {
   constexpr int step = lanes<double>;
   const Index d = rows.d, whole = d - d % step;
-  Index k = 0;
-  for (; k + 4 <= count; k += 4) {  // four at a time, so that their additions do not wait for each other
-    const T *x = rows.row(begin + k), *y = x + d, *z = y + d, *u = z + d;
+  for (Index k = 0; k < count; k += 4) {  // four at a time, so that their additions do not wait for each other
+    const Index left = count - k - 1;
+    const T *x = rows.row(begin + k), *y = x + (left < 1 ? left : 1) * d, *z = x + (left < 2 ? left : 2) * d, *u = x + (left < 3 ? left : 3) * d;
     Lanes<double> p{}, q{}, r{}, s{};
     const auto times = [](auto a, auto b) { return squared ? a * a * b : a * b; };
     for (Index j = 0; j < whole; j += step) {
@@ -50,15 +51,8 @@ GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, con
       rest[2] += times(static_cast<double>(z[j]), w[j]);
       rest[3] += times(static_cast<double>(u[j]), w[j]);
     }
-    out[k] = rest[0] + sum_of(p);
-    out[k + 1] = rest[1] + sum_of(q);
-    out[k + 2] = rest[2] + sum_of(r);
-    out[k + 3] = rest[3] + sum_of(s);
-  }
-  for (; k < count; ++k) {
-    out[k] = b;
-    const T* x = rows.row(begin + k);
-    for (Index j = 0; j < d; ++j) out[k] += (squared ? static_cast<double>(x[j]) : 1.0) * static_cast<double>(x[j]) * w[j];
+    const double sums[4] = {rest[0] + sum_of(p), rest[1] + sum_of(q), rest[2] + sum_of(r), rest[3] + sum_of(s)};
+    for (Index h = 0; h <= left && h < 4; ++h) out[k + h] = sums[h];
   }
 }
 template <bool squared = false, class R>

@@ -205,14 +205,15 @@ void tile(const Formula<T>& formula, Packed<T> left, Index rows, Packed<T> right
     for (Index i = 0; i < rows; i += tile_rows) {
       Sums<T> sums;
       products<T, kind>(left.values + i * d, left.norms + i, right.values + j * d, right.norms + j, d, sums);
+      // Full tiles and those at an edge share one copy of the profile's code, which the compiler may contract in one way only: an entry has the
+      // same bits wherever it stands.
       T* to = out + i * stride + j;
-      if (rows - i >= tile_rows && width - j >= columns<T>) {
-        entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) { store<T>(to + r * stride + v * lanes<T>, entry); });
-        continue;
-      }
       T edge[tile_rows * columns<T>];
-      entries<T, kind>(formula, sums,
-                       [&](int r, int v, Lanes<T> entry) { store<T>(edge + r * columns<T> + v * lanes<T>, entry); });
+      const bool full = rows - i >= tile_rows && width - j >= columns<T>;
+      T* const at = full ? to : edge;
+      const Index step = full ? stride : columns<T>;
+      entries<T, kind>(formula, sums, [&](int r, int v, Lanes<T> entry) { store<T>(at + r * step + v * lanes<T>, entry); });
+      if (full) continue;
       const Index tall = rows - i < tile_rows ? rows - i : tile_rows, wide = width - j < columns<T> ? width - j : columns<T>;
       for (Index r = 0; r < tall; ++r)
         for (Index h = 0; h < wide; ++h) to[r * stride + h] = edge[r * columns<T> + h];

@@ -211,10 +211,14 @@ def test_the_name_and_the_number_of_features_are_part_of_the_message():
     assert check_matrix(X, n_features=3) is not None
 
 
-def test_large_entries_whose_sum_overflows_are_finite():
-    assert check_matrix(np.full((2, 2), 1e308)).tolist() == [[1e308, 1e308]] * 2
-    both = np.array([[1e308, 1e308], [-1e308, -1e308]])
-    assert check_matrix(sp.csr_array(both)).toarray().tolist() == both.tolist()
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_entries_up_to_the_largest_are_taken_and_others_told_apart_from_infinity(form):
+    both = np.array([[1e75, 1e75], [-1e75, -1e75]])
+    taken = check_matrix(form(both))
+    assert (taken.toarray() if sp.issparse(taken) else taken).tolist() == both.tolist()
+    message = "X must have entries of at most 1e+75, since products of larger ones overflow; got 1e+308. Rescale X."
+    assert refusal(check_matrix, form(1e233 * both)) == message
+    assert check_matrix(form(np.full((2, 2), 3e38, dtype=np.float32))).dtype == np.float32
 
 
 # --- labels
@@ -249,14 +253,14 @@ def test_labels_of_any_type_become_signs(labels, classes):
         (["a", "b", "c"], "y must have exactly two classes for a margin loss; got 3 classes: 'a', 'b', 'c'."),
         ([0.0, np.nan, 1.0], "y must be finite; entry 1 is nan."),
         ([0.0, 1.0, np.inf], "y must be finite; entry 2 is inf."),
-        (np.array([0.0, 0.0, np.nan], dtype=object), "y must have a label for every sample; got nan."),
+        (np.array([0.0, 0.0, np.nan], dtype=object), "y must have a label for every sample; entry 2 is nan."),
         (
             np.array([1, "a", 1], dtype=object),
-            "y must hold labels of one type; '<' not supported between instances of 'str' and 'int'.",
+            "y must hold labels of one type; got numbers and text.",
         ),
         (
             ["a", None, "b"],
-            "y must hold labels of one type; '<' not supported between instances of 'NoneType' and 'str'.",
+            "y must have a label for every sample; entry 1 is None.",
         ),
         ([0, 1], "y must have one entry for each of the 3 samples; got 2."),
         ([[0, 1], [1, 0], [1, 1]], "y must be a vector with one entry a sample; got the shape (3, 2)."),

@@ -7,7 +7,7 @@ import csv
 import gzip
 import io
 import re
-import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
+from gapless.data.npz import read_arrays
+from gapless.data.samples import Samples, as_integers, is_finite_text, is_number_text
+from gapless.data.svmlight import read_svmlight
 from gapless.errors import InvalidInputError, MissingDependencyError
 
 _OPENERS = {".gz": gzip.decompress, ".bz2": bz2.decompress}
@@ -25,21 +27,8 @@ _CSV_SUFFIXES = (".csv", ".tsv")
 _SVMLIGHT_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 # How files that are no text begin.
 _NPZ, _PARQUET = b"PK\x03\x04", b"PAR1"
+_LONGEST_LABEL = 1_000  # letters: all labels are stored at the width of the longest
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
-
-
-@dataclass(frozen=True)
-class Samples:
-    """What a file holds: X (CSR from LIBSVM format, else an array), y (empty where it has no labels), and the columns' names where it has them."""
-
-    X: np.ndarray | sp.csr_array
-    y: np.ndarray
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def labelled(self) -> bool:
-        """Whether the file has labels."""
-        return len(self.y) > 0
 
 
 @dataclass(frozen=True)
@@ -120,7 +109,7 @@ def _read_text(name: str, content: bytes, wanted: _Wanted) -> Samples:
         raise InvalidInputError(
             f"label_column is for CSV and Parquet files; {name} is in LIBSVM format, where the label comes first."
         )
-    return _read_svmlight(name, content)
+    return read_svmlight(name, content)
 
 
 def _content(source: str | Path | BinaryIO) -> tuple[str, bytes]:
@@ -134,7 +123,7 @@ def _content(source: str | Path | BinaryIO) -> tuple[str, bytes]:
         raise InvalidInputError(f"{path} does not exist.") from None
     except IsADirectoryError:
         raise InvalidInputError(f"{path} is a folder, not a file.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InvalidInputError(f"{path} cannot be read: {error}.") from None
 
 
@@ -148,55 +137,19 @@ def _is_csv(name: str, first: str) -> bool:
     return not (len(tokens) > 1 and ":" in tokens[1]) and any(mark in first for mark in _DELIMITERS)
 
 
-# --- LIBSVM format
-
-
-def _read_svmlight(name: str, content: bytes) -> Samples:
-    try:
-        X, y = load_svmlight_file(io.BytesIO(content))
-    except ValueError as error:
-        _raise_first_mistake(name, content.decode())
-        raise InvalidInputError(f"{name} is not in LIBSVM format: {error}.") from error
-    if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
-        _raise_first_mistake(name, content.decode())
-    return Samples(sp.csr_array(X), _as_integers(y))
-
-
-def _raise_first_mistake(name: str, text: str) -> None:
-    for number, line in enumerate(text.splitlines(), start=1):
-        mistake = _svmlight_mistake(line.split("#")[0].split())
-        if mistake:
-            raise InvalidInputError(f"{name}, line {number}: {mistake}")
-
-
-def _svmlight_mistake(tokens: list[str]) -> str | None:
-    """What is wrong with a line, as a sentence; None if nothing is."""
-    if not tokens:
-        return None
-    label, *pairs = tokens
-    if not _is_finite(label):
-        return f"the label must be a finite number; got {label!r}."
-    last = -1
-    for pair in pairs[pairs[:1] != [] and pairs[0].startswith("qid:") :]:
-        index, colon, value = pair.partition(":")
-        if not colon:
-            return f"expected index:value after the label; got {pair!r}."
-        if not re.fullmatch(r"\d+", index):
-            return f"an index must be a whole number of at least 0; got {index!r} in {pair!r}."
-        if not _is_finite(value):
-            return f"the value of index {index} must be a finite number; got {value!r}."
-        if int(index) <= last:
-            return f"indices must rise along a line; {index} comes after {last}."
-        last = int(index)
-    return None
-
-
 # --- CSV
 
 
 def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
-    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
+    try:
+        rows = [
+            (reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)
+        ]
+    except csv.Error as error:
+        raise InvalidInputError(f"{name}, line {reader.line_num}: it cannot be read as CSV: {error}.") from None
+    if not rows:
+        raise InvalidInputError(f"{name} holds no samples, only empty cells.")
     width = len(rows[0][1])
     if wanted.has_label(width) and width < 2:
         raise InvalidInputError(
@@ -205,7 +158,7 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
     label = _label_position(name, rows[0][1], wanted)
     # A first data line may hold a typing error, so one number is enough to make it data.
     named = isinstance(wanted.label_column, str) and not _is_whole(wanted.label_column)
-    is_header = named or not any(_is_number(cell) for j, cell in enumerate(rows[0][1]) if j != label)
+    is_header = named or not any(is_number_text(cell) for j, cell in enumerate(rows[0][1]) if j != label)
     header = rows[0][1] if is_header else None
     if header is not None:
         rows = rows[1:]
@@ -217,7 +170,9 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
                 f"{name}, line {number}: expected {width} cells as in the first line; got {len(row)}."
             )
     numbers = [number for number, _ in rows]
-    cells = np.array([row for _, row in rows])
+    cells = np.array(
+        [row for _, row in rows], dtype=object
+    )  # texts of their own lengths: one long cell does not widen all
     columns = [j for j in range(width) if j != label]
     titles = [f"column {j}" if header is None else f"column {header[j]!r}" for j in range(width)]
     X = _as_numbers(cells[:, columns])
@@ -232,7 +187,15 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
     missing = np.flatnonzero(cells[:, label] == "")
     if len(missing):
         raise InvalidInputError(f"{name}, line {numbers[missing[0]]}: the label in {titles[label]} is empty.")
-    return Samples(X, cells[:, label] if y is None else _as_integers(y), names)
+    if y is not None:
+        return Samples(X, as_integers(y), names)
+    longest = max(range(len(rows)), key=lambda i: len(cells[i, label]))
+    if len(cells[longest, label]) > _LONGEST_LABEL:
+        raise InvalidInputError(
+            f"{name}, line {numbers[longest]}: the label in {titles[label]} must have at most {_LONGEST_LABEL:,} letters; "
+            f"it has {len(cells[longest, label]):,}."
+        )
+    return Samples(X, cells[:, label].astype(str), names)
 
 
 def _label_position(name: str, titles: Sequence[str], wanted: _Wanted) -> int | None:
@@ -263,7 +226,7 @@ def _as_numbers(cells: np.ndarray) -> np.ndarray | None:
 
 
 def _first_bad_cell(cells: np.ndarray, numbers: list[int], titles: list[str]) -> str:
-    i, j = next((i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if not _is_finite(cell))
+    i, j = next((i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if not is_finite_text(cell))
     got = f"got {str(cells[i, j])!r}" if cells[i, j] else "the cell is empty"
     return f"line {numbers[i]}, {titles[j]}: expected a finite number; {got}."
 
@@ -311,7 +274,7 @@ def _from_table(name: str, table: Any, wanted: _Wanted) -> Samples:
         return Samples(X, np.empty(0), names)
     y = table.iloc[:, label]
     if wanted.numeric_labels or pd.api.types.is_numeric_dtype(y.dtype):
-        return Samples(X, _as_integers(_numeric_column(name, titles[label], y)), names)
+        return Samples(X, as_integers(_numeric_column(name, titles[label], y)), names)
     if y.isna().any():
         row = int(np.flatnonzero(y.isna())[0])
         raise InvalidInputError(f"{name}, row {row}: the label in column {titles[label]!r} is empty.")
@@ -335,9 +298,8 @@ def _read_npz(name: str, content: bytes, wanted: _Wanted) -> Samples:
     if wanted.label_column is not None:
         raise InvalidInputError(f"label_column is for CSV and Parquet files; in {name} the array y holds the labels.")
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in ("X", "y", *_CSR_PARTS) if key in stored}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(content, ("X", "y", *_CSR_PARTS))
+    except ValueError as error:
         raise InvalidInputError(f"{name} is a .npz file that cannot be read: {_one_line(error)}.") from None
     X = _npz_matrix(name, arrays)
     bad = np.flatnonzero(~np.isfinite(X.data if sp.issparse(X) else X))
@@ -353,7 +315,7 @@ def _read_npz(name: str, content: bytes, wanted: _Wanted) -> Samples:
         raise InvalidInputError(
             f"{name}: the labels in y must be finite numbers{'' if wanted.numeric_labels else ' or text'}."
         )
-    return Samples(X, _as_integers(y.astype(np.float64)))
+    return Samples(X, as_integers(y.astype(np.float64)))
 
 
 def _npz_matrix(name: str, arrays: dict[str, np.ndarray]) -> np.ndarray | sp.csr_array:
@@ -384,20 +346,3 @@ def _one_line(error: Exception) -> str:
 
 def _is_whole(text: str) -> bool:
     return re.fullmatch(r"-?\d+", text) is not None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_finite(text: str) -> bool:
-    return _is_number(text) and bool(np.isfinite(float(text)))
-
-
-def _as_integers(y: np.ndarray) -> np.ndarray:
-    """Whole-numbered labels as integers, so that a class reads 1 and not 1.0."""
-    return y.astype(np.int64) if (y == np.round(y)).all() and np.abs(y).max(initial=0.0) < 2**53 else y

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from gapless import _native
 from gapless.data.rows import as_rows
+from gapless.errors import InvalidInputError
 
 
 def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
@@ -14,6 +15,17 @@ def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
     if not sp.issparse(X) and X.dtype == np.float64:
         return np.asarray(X @ w)
     w = np.ascontiguousarray(w, dtype=np.float64)
+    out = np.empty((X.shape[0], *w.shape[1:]))
+    _native.matvec(as_rows(X), X.shape[1], w, out)
+    return out
+
+
+def row_products(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
+    """X w in float64, like :func:`matvec`, where the bits of a row's products do not depend on the rows beside it, as those of BLAS do."""
+    w = np.ascontiguousarray(w, dtype=np.float64)
+    if X.shape[1] != w.shape[0]:
+        raise InvalidInputError(f"X must have {w.shape[0]} columns, as many as there are weights; got {X.shape[1]}.")
+    X = X if sp.issparse(X) else np.ascontiguousarray(X)
     out = np.empty((X.shape[0], *w.shape[1:]))
     _native.matvec(as_rows(X), X.shape[1], w, out)
     return out

@@ -7,6 +7,8 @@ Training reads it through the system's page cache, which the system takes back w
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,9 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from gapless.data.files import _OPENERS, _PARQUET, _SVMLIGHT_SUFFIXES, Samples, _Wanted, parquet_pieces, read_samples
+from gapless.data.svmlight import read_svmlight
 from gapless.errors import InvalidInputError
 
 _HEAD, _FORMAT = "store.json", "gapless store 1"
+# The types that the arrays of a store have.
+_NUMBERS = r"[<>][fiu][48]|\|[biu]1|[<>][iuf]2"
+_TYPES = {"X": "<f[48]", "values": "<f[48]", "indices": "<i4", "indptr": "<i4", "y": rf"{_NUMBERS}|[<>]U\d{{1,6}}"}
 _PIECE = 1 << 24  # bytes of text, or eighths of rows of a table, that are in memory at a time
 
 Progress = Callable[[str, int], Any]
@@ -70,12 +76,23 @@ def convert(
                 if progress is not None:
                     progress(file.name, writer.n)
         writer.finish()
-        if target.exists():
-            shutil.rmtree(target)
-        building.rename(target)
+        _put(building, target)
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return target
+
+
+def _put(building: Path, target: Path) -> None:
+    """Have a store on disk and move it to its place; what was there goes only then, so that a kill at any moment leaves a whole store."""
+    for file in building.iterdir():
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+    former = target.with_name(target.name + ".former.part")
+    shutil.rmtree(former, ignore_errors=True)
+    if target.exists():
+        target.rename(former)
+    building.rename(target)
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def open_store(path: str | Path) -> Samples:
@@ -85,29 +102,51 @@ def open_store(path: str | Path) -> Samples:
         head = json.loads((folder / _HEAD).read_text())
         if head["format"] != _FORMAT:
             raise ValueError(f"its format is {head['format']!r}")
-        arrays = {
-            name: _mapped(folder / f"{name}.bin", dtype, length) for name, (dtype, length) in head["arrays"].items()
-        }
-        n, d = head["shape"]
-        if "X" in arrays:
-            X: Any = arrays["X"].reshape(n, d)
-        else:
-            X = sp.csr_array((n, d), dtype=arrays["values"].dtype)
-            X.data, X.indices, X.indptr = arrays["values"], arrays["indices"], arrays["indptr"]
+        arrays = {name: _mapped(folder, name, *map(_plain, what)) for name, what in head["arrays"].items()}
+        n, d = map(_plain, head["shape"])
+        if not (isinstance(n, int) and isinstance(d, int) and n > 0 and 0 < d < 2**32):
+            raise ValueError(f"its shape is {head['shape']!r}")
         y = np.array(arrays["y"])
+        if y.shape != (n,):
+            raise ValueError(f"it has {len(y):,} labels for {n:,} samples")
+        X = arrays["X"].reshape(n, d) if "X" in arrays else _csr(n, d, arrays)
     except FileNotFoundError as error:
         raise InvalidInputError(f"{folder} is no store: {error.filename} does not exist.") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInputError(f"{folder} is a store that cannot be read: {error}.") from None
     return Samples(X, y)
 
 
-def _mapped(path: Path, dtype: str, length: int) -> np.ndarray:
-    if path.stat().st_size != length * np.dtype(dtype).itemsize:
-        raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, not {length * np.dtype(dtype).itemsize:,}")
+def _plain(value: Any) -> Any:
+    """A number or a text of the head, and nothing else."""
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise ValueError(f"its head holds {value!r}")
+    return value
+
+
+def _csr(n: int, d: int, arrays: dict[str, np.ndarray]) -> sp.csr_array:
+    """A CSR matrix on mapped arrays. That the indices are below d is checked where they are first read through, in ``check_matrix``."""
+    values, indices, indptr = arrays["values"], arrays["indices"], arrays["indptr"]
+    if len(indptr) != n + 1 or indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"indptr does not divide its {len(indices):,} entries among {n:,} samples")
+    if len(values) != len(indices):
+        raise ValueError(f"it has {len(values):,} values and {len(indices):,} indices")
+    X = sp.csr_array((n, d), dtype=values.dtype)
+    X.data, X.indices, X.indptr = values, indices, indptr
+    return X
+
+
+def _mapped(folder: Path, name: str, dtype: str, length: int) -> np.ndarray:
+    """An array of a store; its type must be one that a store has, since a file may say anything."""
+    kinds = _TYPES.get(name)
+    if kinds is None or not isinstance(dtype, str) or not re.fullmatch(kinds, dtype) or not isinstance(length, int):
+        raise ValueError(f"its head names an array {name!r} of the type {dtype!r} and the length {length!r}")
+    path, kind = folder / f"{name}.bin", np.dtype(dtype)
+    if path.stat().st_size != length * kind.itemsize:
+        raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, not {length * kind.itemsize:,}")
     if length == 0:
         return np.empty(0, dtype)
-    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+    return np.asarray(np.memmap(path, dtype=kind, mode="r"))
 
 
 def _files(source: Path) -> list[Path]:
@@ -145,20 +184,7 @@ def _columns(file: Path) -> int:
 
 def _text_piece(name: str, content: bytes) -> Samples:
     """A part of a LIBSVM file, its indices as they are written: only the whole tells whether they count from one."""
-    from io import BytesIO
-
-    from sklearn.datasets import load_svmlight_file
-
-    from gapless.data.files import _as_integers, _raise_first_mistake
-
-    try:
-        X, y = load_svmlight_file(BytesIO(content), zero_based=True)
-    except ValueError as error:
-        _raise_first_mistake(name, content.decode())
-        raise InvalidInputError(f"{name} is not in LIBSVM format: {error}.") from error
-    if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
-        _raise_first_mistake(name, content.decode())
-    return Samples(sp.csr_array(X), _as_integers(y))
+    return read_svmlight(name, content, zero_based=True)
 
 
 class _Writer:

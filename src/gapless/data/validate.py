@@ -10,6 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from gapless.data.labels import check_objects
+from gapless.data.scale import check_scale, is_moderate
+from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
 
 _BOTH = np.array([False, True])
@@ -22,6 +25,8 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
 
     Types that float32 holds exactly (booleans, 8- and 16-bit integers, half precision) become float32, all others float64.
     """
+    check_kind(X, name)
+    checked = check_structure(X, name)
     if not hasattr(X, "ndim"):
         X = _as_array(X, f"{name} must be a matrix of numbers, dense or CSR")
     if getattr(X, "ndim", 2) != 2:
@@ -30,7 +35,7 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     if isinstance(dtype, np.dtype) and dtype.kind not in "biufO":
         raise InvalidInputError(f"{name} must hold real numbers; got the type {dtype}.")
     if type(X) is np.ndarray and dtype in (np.float32, np.float64) and X.flags.carray and n_features is None and X.size:
-        _check_finite(X, name)  # as it should be: nothing to convert
+        _check_entries(X, name)  # as it should be: nothing to convert
         return X
     small = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and np.can_cast(dtype, np.float32)
     try:
@@ -59,16 +64,26 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     if n_features is not None and d != n_features:
         raise InvalidInputError(f"{name} must have {n_features} features as in training; got {d}.")
     if sp.issparse(X):
-        X = _canonical(sp.csr_array(X))
-        _check_finite(X.data, name, X)
+        X = sp.csr_array(X)
+        if not checked:  # of a format that knows no indices
+            check_structure(X, name)
+        X = _canonical(X)
+        _check_entries(X.data, name, X)
     else:
         X = np.require(X, requirements=["C", "A"])
-        _check_finite(X, name)
+        _check_entries(X, name)
     return X
+
+
+def _check_entries(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
+    if not is_moderate(values):
+        _check_finite(values, name, sparse)
+        check_scale(values, name)
 
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """(signs, classes): −1 for classes[0] and +1 for classes[1], whatever the labels' type."""
+    check_objects(y, "y")
     y = _check_vector(y, n, "y")
     if y.dtype.kind == "f":
         _check_finite(y, "y")
@@ -97,7 +112,9 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def check_targets(y: Any, n: int) -> np.ndarray:
     """Finite float64 targets of a regression."""
-    return _check_numbers(y, n, "y", "y must hold numbers for a regression loss")
+    y = _check_numbers(y, n, "y", "y must hold numbers for a regression loss")
+    check_scale(y, "y")
+    return y
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
@@ -105,11 +122,26 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     weight = _check_numbers(sample_weight, n, "sample_weight", "sample_weight must hold numbers")
+    check_scale(weight, "sample_weight")
     if weight.min() < 0:
         i = int(np.argmin(weight))
         raise InvalidInputError(f"sample_weight must not be negative; entry {i} is {weight[i]:g}.")
     if not np.count_nonzero(weight):
         raise InvalidInputError("sample_weight must have a positive entry; all are zero.")
+    return weight
+
+
+def as_weights(sample_weight: Any) -> np.ndarray:
+    """Weights as float64, finite and of a scale that sums and squares stand; their number and signs are the caller's to judge."""
+    check_kind(sample_weight, "sample_weight")
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"sample_weight must hold numbers; {_lower_first(str(error))}.") from error
+    if not is_moderate(weight):
+        if not np.isfinite(weight).all():
+            raise InvalidInputError("sample_weight must be finite; it has NaN or infinite entries.")
+        check_scale(weight, "sample_weight")
     return weight
 
 
@@ -146,7 +178,9 @@ def _check_numbers(values: Any, n: int, name: str, expected: str) -> np.ndarray:
 
 
 def _check_vector(values: Any, n: int, name: str) -> np.ndarray:
+    check_kind(values, name)
     values = _as_array(values, f"{name} must be a vector with one entry a sample")
+    check_kind(values, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

@@ -9,14 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import validate_data
 
+from gapless.data.labels import check_objects
+from gapless.data.products import row_products
+from gapless.data.structure import check_kind, check_structure
+from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.kernel_spec import (
     KernelSpec,
     call_kernel,
     dense_if_small,
     gram_samples,
+    in_storage_of,
     resolve_kernel,
     small_gram,
     takes_anything,
@@ -24,7 +28,7 @@ from gapless.estimators.kernel_spec import (
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
 from gapless.estimators.report import NOT_FINITE
 from gapless.estimators.solving import SolvingMixin
-from gapless.estimators.training_data import take_training_data
+from gapless.estimators.training_data import take_features, take_training_data
 from gapless.kernels import Kernel, Panels
 from gapless.result import Status
 
@@ -49,7 +53,10 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         if sp.issparse(X) and self.kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
         if takes_anything(self.kernel):
+            check_structure(X)
             if y is not None:
+                check_kind(y, "y")
+                check_objects(y, "y")
                 check_consistent_length(X, y)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         else:
@@ -63,13 +70,11 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         n = self.shape_fit_[0]
         if sample_weight is None:
             return np.ones(n)
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = as_weights(sample_weight)
         if weight.shape != (n,):
             raise InvalidInputError(
                 f"sample_weight and X have incompatible shapes: {weight.shape} vs {self.shape_fit_}."
             )
-        if not np.isfinite(weight).all():
-            raise InvalidInputError("sample_weight must be finite; it has NaN or infinite entries.")
         weight = np.maximum(weight, 0.0)
         if not weight.any():
             raise InvalidInputError("Invalid input - all samples have zero or negative weights.")
@@ -111,7 +116,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         """Σ over support vectors of k(x, v) · coefficients, one column a model, in float64."""
         if self._kernel_object is None:
             K = call_kernel(self.kernel, X, self._X_fit) if callable(self.kernel) else X
-            return self._gram_rows(K) @ coefficients
+            return row_products(self._gram_rows(K), coefficients)
         return _expand(self._kernel_object, *self._against_support(X, coefficients), coefficients)
 
     def _signs(self, X: Any, coefficients: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -122,18 +127,20 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         fast = Panels(self._kernel_object, vectors) if X.shape[0] * vectors.shape[0] >= _MANY else None
         if fast is None or not fast.has_bounds:
             return _expand(self._kernel_object, X, vectors, coefficients) + offsets
-        values, bounds = fast.apply_bounded(X, coefficients)
+        values, bounds = np.empty((2, X.shape[0], coefficients.shape[1]))
+        for part, rows in in_storage_of(vectors, X):
+            values[part], bounds[part] = fast.apply_bounded(rows, coefficients)
         values += offsets
-        close = np.flatnonzero((np.abs(values) <= bounds).any(axis=1))
+        # What float32 cannot hold is NaN or infinite, and decides nothing either.
+        close = np.flatnonzero(~((np.abs(values) > bounds) & np.isfinite(values)).all(axis=1))
         if len(close):
             values[close] = _expand(self._kernel_object, X[close], vectors, coefficients) + offsets
         return values
 
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
-        """(X, support vectors), in one storage."""
+        """(X, support vectors), the latter dense where they are small, whatever X is."""
         vectors = dense_if_small(self.support_vectors_)
         X = self._features(X)
-        X = sp.csr_array(X) if sp.issparse(vectors) else dense_if_small(X)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
         return X, vectors
@@ -141,7 +148,8 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
     def _squares(self, X: Any) -> np.ndarray:
         """k(x, x) of each sample."""
         if self._kernel_object is not None:
-            return self._kernel_object.diag(self._features(X))
+            with np.errstate(over="ignore", invalid="ignore"):  # an interval without end is one too
+                return self._kernel_object.diag(self._features(X))
         if not callable(self.kernel):
             raise UnsupportedError(
                 "decision_interval needs k(x, x), which the columns of a precomputed kernel do not hold."
@@ -150,9 +158,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         """X of a prediction, checked; sparse only where the model was trained on sparse data, scikit-learn's contract."""
-        X = validate_data(
-            self, X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr", accept_large_sparse=True, reset=False
-        )  # fmt: skip
+        X = take_features(self, X, reset=False)
         if sp.issparse(X) and not self._sparse:
             raise InvalidInputError(
                 f"cannot use sparse input in {type(self).__name__!r} trained on dense data; give X.toarray(), or train on sparse data."
@@ -161,6 +167,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _gram_rows(self, X: Any) -> np.ndarray:
         """The columns of the support vectors, from a Gram block with all training columns or with these alone."""
+        check_kind(X, "X")
         X = check_array(X, dtype=np.float64)
         if X.shape[1] == self.shape_fit_[0]:
             return X[:, self.support_]
@@ -222,6 +229,10 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
 
 def _expand(kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
-    if not len(coefficients):
-        return np.zeros((X.shape[0], coefficients.shape[1]))
-    return Panels(kernel, vectors, np.float64).apply(X, coefficients)
+    """Σ over the vectors v of k(x, v) · coefficients, with the same bits for a sample alone and for a sample of a batch."""
+    out = np.zeros((X.shape[0], coefficients.shape[1]))
+    if len(coefficients):
+        panels = Panels(kernel, vectors, np.float64, repeatable="apply")
+        for part, rows in in_storage_of(vectors, X):
+            out[part] = panels.apply(rows, coefficients)
+    return out

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.products import row_products
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
@@ -144,6 +145,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         axes, sizes = axes[:, : k - 1], sizes[: k - 1]
         directions = la.solve_triangular(root, axes, lower=True, trans="T")
         # A direction v of the coordinates is Σ aᵢφ(xᵢ) over the pivots, whose own coordinates are triangular.
+        if not Z[pivots].diagonal().all():
+            raise InvalidInputError("kernel must tell samples apart, but all its values on X are zero. Rescale X.")
         coefficients = la.solve_triangular(Z[pivots], directions, lower=True, trans="T", check_finite=False)
         if not np.isfinite(coefficients).all():
             raise InvalidInputError(NOT_FINITE)
@@ -203,7 +206,11 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _scores(self, X: Any) -> np.ndarray:
         with np.errstate(divide="ignore"):  # a class of probability zero is never predicted
-            return self._on_axes(X) @ self.means_.T - 0.5 * np.square(self.means_).sum(axis=1) + np.log(self.priors_)
+            return (
+                row_products(self._on_axes(X), self.means_.T)
+                - 0.5 * np.square(self.means_).sum(axis=1)
+                + np.log(self.priors_)
+            )
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The logarithm of the odds of ``classes_[1]``; for more classes that of each probability, up to a common number."""

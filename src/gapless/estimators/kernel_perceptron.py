@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gapless import _native
 from gapless.errors import InvalidInputError, UnsupportedError
@@ -23,11 +23,13 @@ from gapless.estimators.kernel_spec import resolve_kernel
 from gapless.estimators.multiclass import encode_labels
 from gapless.estimators.parameters import BOOLEAN, KERNEL, POSITIVE_FINITE, POSITIVE_WHOLE, Rule, one_of
 from gapless.estimators.report import users_level
-from gapless.kernels import Kernel
+from gapless.estimators.training_data import take_samples
+from gapless.kernels import Kernel, Panels
 from gapless.kernels.gram import RowCache, blocks
 from gapless.store import register
 
 _MIB = 2**20
+_VOTED = 2**22  # kernel entries that a vote looks at together: 32 MiB
 
 
 @register
@@ -202,9 +204,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
             X, y = self._take(X, y)
             self._check_budget()
         else:
-            X, y = validate_data(
-                self, X, y, dtype=[np.float64, np.float32], order="C", accept_sparse="csr", reset=False
-            )
+            X, y = take_samples(self, X, y, reset=False)
         check_classification_targets(y)
         codes = np.searchsorted(self.classes_, y)
         if (codes == len(self.classes_)).any() or (self.classes_[codes % len(self.classes_)] != y).any():
@@ -321,8 +321,14 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         X = self._as_stored(self._features(X))
         out = np.zeros((X.shape[0], len(self.dual_coef_)))
         if self.support_vectors_.shape[0]:
-            for part, block in blocks(self._features_kernel, X, self.support_vectors_):
-                out[part] = self._votes(block) if self.form == "voted" else block @ self.dual_coef_.T
+            kernel, vectors = self._features_kernel, self.support_vectors_
+            if self.form != "voted":
+                out = Panels(kernel, vectors, np.float64, repeatable="apply").apply(X, self.dual_coef_.T)
+            else:
+                panels = Panels(kernel, vectors, np.float64, repeatable="cross")
+                step = max(1, _VOTED // self.support_vectors_.shape[0])
+                for begin in range(0, X.shape[0], step):
+                    out[begin : begin + step] = self._votes(panels.cross(X[begin : begin + step]))
         return out.ravel() if len(self.classes_) == 2 else out
 
     def _votes(self, K: np.ndarray) -> np.ndarray:

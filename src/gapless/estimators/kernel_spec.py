@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,20 @@ def takes_anything(kernel: Any) -> bool:
 def dense_if_small(X: Any) -> Any:
     """X, dense where it is small."""
     return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
+
+
+def in_storage_of(vectors: Any, X: Any) -> Iterator[tuple[slice, Any]]:
+    """Parts of X, each with its place, in the storage of the support vectors: a sample is then read in the same way alone and in any batch."""
+    n, d = X.shape
+    if sp.issparse(X) == sp.issparse(vectors):
+        yield slice(0, n), X
+    elif sp.issparse(vectors):
+        yield slice(0, n), sp.csr_array(X)
+    else:
+        step = max(1, _SMALL // d)
+        for begin in range(0, n, step):
+            part = slice(begin, min(n, begin + step))
+            yield part, X[part].toarray()
 
 
 def small_gram(kernel: Kernel, X: Any, order: np.ndarray | None = None) -> Table | None:

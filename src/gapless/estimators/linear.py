@@ -7,12 +7,15 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import check_is_fitted
 
+from gapless.data.products import row_products
+from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.kernel_spec import dense_if_small
@@ -30,7 +33,7 @@ from gapless.estimators.parameters import (
     one_of,
 )
 from gapless.estimators.solving import Run, Solved, SolvingMixin
-from gapless.estimators.training_data import take_training_data
+from gapless.estimators.training_data import take_features, take_training_data
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
@@ -63,13 +66,11 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         n = X.shape[0]
         if sample_weight is None:
             return X, y, None
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = as_weights(sample_weight)
         if weight.shape != (n,):
             raise InvalidInputError(
                 f"sample_weight must have one entry for each of the {n} samples; got {weight.shape}."
             )
-        if not np.isfinite(weight).all():
-            raise InvalidInputError("sample_weight must be finite; it has NaN or infinite entries.")
         if (weight < 0).any():
             raise InvalidInputError(
                 f"sample_weight must not be negative; entry {int(np.argmin(weight))} is {weight.min():g}."
@@ -107,8 +108,10 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], accept_sparse="csr", reset=False)
-        return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True)) + self.intercept_
+        X = take_features(self, X, reset=False)
+        coef: Any = self.coef_
+        coef = coef.toarray() if sp.issparse(coef) else coef  # sparsify() makes it sparse
+        return row_products(X, coef.T) + self.intercept_
 
     def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) that contain the exact optimum's f(x), proven by the gap; infinite under an l1 penalty, whose gap does not bound w.
@@ -120,7 +123,7 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         """
         scores = self._scores(X)
         reaches = [solved.reach for solved in self._solved]
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        X = take_features(self, X, reset=False).astype(np.float64, copy=False)
         squares = row_norms(X, squared=True)
         if self._intercept_kind == "free":
             columns, b = np.atleast_2d(scores.T).T, np.atleast_1d(self.intercept_)

@@ -118,6 +118,10 @@ def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
     """(n_SV, n_pairs): the coefficient of each support vector in each pair."""
     ends = np.concatenate([[0], np.cumsum(n_support)])
     classes = len(n_support)
+    if dual_coef.shape != (classes - 1, ends[-1]):
+        raise InvalidInputError(
+            f"dual coefficients of {classes} classes must have the shape {(classes - 1, int(ends[-1]))}; got {dual_coef.shape}."
+        )
     out = np.zeros((dual_coef.shape[1], classes * (classes - 1) // 2))
     for k, (i, j) in enumerate(pairs(classes)):
         of_i, of_j = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
@@ -128,6 +132,8 @@ def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
 
 def vote(decisions: np.ndarray, n_classes: int) -> np.ndarray:
     """The class with the most pairs won; a tie goes to the lowest."""
+    if decisions.shape[1] != n_classes * (n_classes - 1) // 2:
+        raise InvalidInputError(f"{n_classes} classes must have a decision for each pair; got {decisions.shape[1]}.")
     votes = np.zeros((decisions.shape[0], n_classes), dtype=np.int64)
     for k, (i, j) in enumerate(pairs(n_classes)):
         won = decisions[:, k] > 0

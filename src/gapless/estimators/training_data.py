@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from gapless.data.validate import is_finite
+from gapless.data.labels import check_objects
+from gapless.data.scale import check_scale, check_width, is_moderate
+from gapless.data.structure import check_kind, check_structure
+from gapless.errors import InvalidInputError
+from gapless.estimators.report import NOT_FINITE
+
+_OPTIONS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"}
 
 
 def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -16,13 +23,53 @@ def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     The features' names and number are noted on the estimator. Most of scikit-learn's time goes into asking what kinds of tables X and y might be;
     arrays that need no conversion are asked the questions that are left for them.
     """
-    options: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr"}
     if _needs_nothing(X) and (y is None or _is_targets(y, len(X))):
-        options = {"skip_check_array": True}
+        if y is None:
+            return validate_data(estimator, X, skip_check_array=True), None
+        return validate_data(estimator, X, y, skip_check_array=True)
     if y is None:
-        return validate_data(estimator, X, **options), None
-    X, y = validate_data(estimator, X, y, **options)
+        return take_features(estimator, X, reset=True), None
+    return take_samples(estimator, X, y, reset=True)
+
+
+def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+    """(X, y) of a fit, checked by scikit-learn and for what it lets through."""
+    check_kind(y, "y")
+    check_objects(y, "y")
+    _check_before(X)
+    X, y = validate_data(estimator, X, y, reset=reset, **_OPTIONS)
+    check_structure(X)
+    _check_after(X)
+    if y.dtype.kind == "f":
+        check_scale(y, "y")
     return X, y
+
+
+def take_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X of a fit without targets (``reset``) or of a prediction, checked by scikit-learn and for what it lets through.
+
+    scikit-learn trusts the indices of sparse matrices, ignores masks, and takes times for numbers.
+    """
+    _check_before(X)
+    X = validate_data(estimator, X, reset=reset, accept_large_sparse=True, **_OPTIONS)
+    check_structure(X)
+    if reset:
+        _check_after(X)
+    return X
+
+
+def _check_after(X: Any) -> None:
+    check_width(X)
+    try:
+        check_scale(X.data if sp.issparse(X) else X, "X")
+    except InvalidInputError as error:  # scikit-learn's words, which its users know, come first
+        raise InvalidInputError(f"{NOT_FINITE} {error}") from None
+
+
+def _check_before(X: Any) -> None:
+    check_kind(X, "X")
+    if getattr(X, "format", "csr") != "csr":  # what is CSR already is checked as it comes out
+        check_structure(X)
 
 
 def _needs_nothing(X: Any) -> bool:
@@ -32,11 +79,11 @@ def _needs_nothing(X: Any) -> bool:
         and X.dtype.char in "fd"
         and X.flags.carray
         and X.size > 0
-        and is_finite(X)
+        and is_moderate(X)
     )
 
 
 def _is_targets(y: Any, n: int) -> bool:
     if type(y) is not np.ndarray or y.shape != (n,):
         return False
-    return y.dtype.kind in "biu" or (y.dtype.char in "fd" and is_finite(y))
+    return y.dtype.kind in "biu" or (y.dtype.char in "fd" and is_moderate(y))

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.utils.validation import validate_data
 
 from gapless.data import check_matrix
+from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
 from gapless.kernels import RBF, Kernel
 
@@ -19,6 +20,8 @@ def check_input(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool) 
     """X as finite floats, dense or (where ``sparse``) CSR; ``reset`` records its width and names, else compares."""
     # One memory layout, so that the output's last bit does not depend on the container (a DataFrame is by columns).
     accept_sparse = "csr" if sparse else False
+    check_kind(X, "X")
+    check_structure(X)
     X = validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, dtype=(np.float64, np.float32), order="C")
     return check_matrix(X) if sp.issparse(X) else X  # products of entries need CSR without duplicates
 

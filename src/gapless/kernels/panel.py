@@ -7,20 +7,25 @@ is float64 always. The partition into tiles does not depend on the number of thr
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from gapless import _native
 from gapless.data.rows import Rows, as_rows
+from gapless.data.structure import check_structure
+from gapless.errors import InvalidInputError
 from gapless.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from gapless.kernels.base import Kernel
-from gapless.kernels.custom import Precomputed
+from gapless.kernels.custom import FunctionKernel, Precomputed
 from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.stationary import RBF, Laplacian
 
+_GROUP = (
+    48  # rows of a group: a multiple of the widths of BLAS's inner loops (2 to 24), so that no row is at a ragged end
+)
 _SOME = 128  # samples whose entries tell the error: their mean square is known to a tenth
 
 
@@ -39,12 +44,26 @@ class Panels:
     array([ 0.6321, -0.6321, -0.0182])
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, dtype: Any = np.float32, rows: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Matrix,
+        dtype: Any = np.float32,
+        rows: np.ndarray | None = None,
+        *,
+        repeatable: Literal["apply", "cross"] | None = None,
+    ) -> None:
+        """``repeatable`` names the method whose bits shall not depend on which rows stand beside each other: what predictions are made with."""
         self.dtype = np.dtype(dtype)
         self.n = X.shape[0] if rows is None else len(rows)
         self._kernel, self._X, self._rows = kernel, X, rows
         self.native = _native.Panels(
-            _specification(kernel, X), X, _rows(X), X.shape[1], _places(rows), self.dtype == np.float32
+            _specification(kernel, X, _FILLS[repeatable]),
+            X,
+            _rows(X),
+            X.shape[1],
+            _places(rows),
+            self.dtype == np.float32,
         )
 
     @property
@@ -79,11 +98,17 @@ class Panels:
 
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
-        _check_indices(self._kernel, Z)
+        self._check(Z)
         columns = np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
         out = np.empty((Z.shape[0], columns.shape[1]))
         self.native.apply(Z, _rows(Z), Z.shape[1], columns, out)
         return out.reshape(Z.shape[0], *coefficients.shape[1:])
+
+    def _check(self, Z: Matrix) -> None:
+        """Refuse samples that are not like those of the panels: native loops trust the width."""
+        if Z.shape[1] != self._X.shape[1]:
+            raise InvalidInputError(f"Z must have as many columns as X, {self._X.shape[1]}; got {Z.shape[1]}.")
+        _check_indices(self._kernel, Z)
 
     def own(self, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(xⱼ, x) · coefficient for each of them, where an entry serves both its row and its column."""
@@ -100,15 +125,16 @@ class Panels:
         self, Z: Matrix, coefficients: np.ndarray, rows: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """``apply`` to Z (or to chosen rows of it), and how far at most each value is from the exact one: see native/kernels/panels.hpp."""
+        self._check(Z)
         n = Z.shape[0] if rows is None else len(rows)
-        columns = np.ascontiguousarray(coefficients, dtype=np.float64)
+        columns = np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
         values, bounds = np.empty((n, columns.shape[1])), np.empty((n, columns.shape[1]))
         self.native.apply_bounded(Z, _rows(Z), Z.shape[1], _places(rows), columns, values, bounds)
         return values, bounds
 
     def cross(self, Z: Matrix) -> np.ndarray:
         """k of each row of another matrix with all samples, in full."""
-        _check_indices(self._kernel, Z)
+        self._check(Z)
         out = np.empty((Z.shape[0], self.n), dtype=self.dtype)
         self.native.cross(Z, _rows(Z), Z.shape[1], out)
         return out
@@ -162,7 +188,7 @@ def _places(chosen: Any) -> Any:
 
 def _rows(X: Matrix) -> Rows:
     """X as native loops read it; a copy where it is laid out in another way."""
-    if sp.issparse(X):
+    if check_structure(X):
         X = X if X.format == "csr" else sp.csr_array(X)
         return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
     return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
@@ -179,7 +205,7 @@ def _check_indices(kernel: Any, Z: Matrix) -> None:
         _check_indices(kernel.right, Z)
 
 
-def _specification(kernel: Any, X: Matrix) -> tuple[Any, ...]:
+def _specification(kernel: Any, X: Matrix, fill: Any) -> tuple[Any, ...]:
     """(name, gamma or factor, coef0, degree, parts, Gram matrix or block) of an expression, by exact type: a subclass may mean something else."""
     kind = type(kernel)
     if isinstance(kernel, Precomputed):
@@ -188,18 +214,18 @@ def _specification(kernel: Any, X: Matrix) -> tuple[Any, ...]:
         plain = gram.dtype.char in "fd"
         return "table", 1.0, 0.0, 1, (), gram if plain else gram.astype(np.float64)
     if kind in (Scaled, Power):
-        part = (_specification(kernel.kernel, X),)
+        part = (_specification(kernel.kernel, X, fill),)
         return (
             ("scaled", float(kernel.scale), 0.0, 1, part, None)
             if kind is Scaled
             else ("power", 1.0, 0.0, int(kernel.exponent), part, None)
         )
     if kind in (Sum, Product):
-        parts = _specification(kernel.left, X), _specification(kernel.right, X)
+        parts = _specification(kernel.left, X, fill), _specification(kernel.right, X, fill)
         return kind.__name__.lower(), 1.0, 0.0, 1, parts, None
     if kind is Constant:
         return "constant", float(kernel.value), 0.0, 1, (), None
-    block = partial(_block, kernel)
+    block = partial(fill, kernel)
     if kind is Linear:
         return "linear", 1.0, 0.0, 1, (), block
     if kind in (RBF, Laplacian):
@@ -220,3 +246,32 @@ def _block(kernel: Kernel, Z: Matrix, rows: np.ndarray, X: Matrix, others: np.nd
     """k of some rows of Z with some rows of X, for kernels that have no loops of their own."""
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is seen in the result, by the caller
         return np.ascontiguousarray(kernel.block(Z[rows], X[others]), dtype=np.float64)
+
+
+def _block_by_samples(kernel: Kernel, Z: Matrix, rows: np.ndarray, X: Matrix, others: np.ndarray) -> np.ndarray:
+    """Like ``_block``, with the rows of Z in groups of one size, the last one filled up: BLAS rounds a product by the shape of its matrices.
+
+    Z, whose samples are predicted, comes first in the kernel's block, so that what a block makes of its second matrix as a whole (its mean, say)
+    is the model's alone. A function of the user's is called as it is, since for a pair of rows at a time there is nothing to fill up.
+    """
+    if _has_function(kernel):
+        return _block(kernel, Z, rows, X, others)
+    own, out = X[others], np.empty((len(rows), len(others)))
+    for begin in range(0, len(rows), _GROUP):
+        some = rows[begin : begin + _GROUP]
+        filled = np.concatenate([some, np.full(_GROUP - len(some), some[-1])])
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[begin : begin + len(some)] = kernel.block(Z[filled], own)[: len(some)]
+    return out
+
+
+def _cross_by_samples(kernel: Kernel, X: Matrix, rows: np.ndarray, Z: Matrix, others: np.ndarray) -> np.ndarray:
+    """The same for ``cross``, which asks with the samples that are predicted in the second place."""
+    return np.ascontiguousarray(_block_by_samples(kernel, Z, others, X, rows).T)
+
+
+def _has_function(kernel: Kernel) -> bool:
+    return any(isinstance(each, FunctionKernel) for each in (kernel, *kernel.get_params().values()))
+
+
+_FILLS = {None: _block, "apply": _block_by_samples, "cross": _cross_by_samples}

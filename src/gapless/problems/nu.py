@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from gapless.data import check_labels, check_matrix, check_targets, check_weights
 from gapless.data.rows import frozen
+from gapless.data.scale import check_cost
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel
 from gapless.losses import Shortfall
@@ -37,6 +38,7 @@ class NuProblem(Problem):
         nu: float,
         classes: np.ndarray | None = None,
     ) -> None:
+        check_cost(cost)  # before its sum is taken
         self._set(
             X=X,
             y=signs,

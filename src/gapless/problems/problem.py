@@ -14,6 +14,7 @@ from gapless.data import Rows, check_labels, check_matrix, check_targets, check_
 from gapless.data.distinct import distinct_samples
 from gapless.data.products import matvec, rmatvec
 from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
+from gapless.data.scale import LARGEST, check_cost, check_width
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel, Linear, Panels
 from gapless.losses import DualTerms, Loss, as_loss
@@ -170,6 +171,8 @@ class Problem:
         ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``). What else is known beforehand of the
         properties below may be given too.
         """
+        check_cost(cost)
+        check_width(X)
         X = X if sp.issparse(X) else frozen(X)
         groups, totals = others.pop("groups", None), others.pop("totals", None)
         self.__dict__.update(  # at once, which a frozen class would else forbid: pairs of classes may be many
@@ -226,7 +229,13 @@ class Problem:
         """Kᵢᵢ (plus s²) in float64."""
         if self.kernel is None:
             return frozen(squared_norms(self.rows, self.n_samples) + self.shift)
-        return frozen(self.kernel.diag(self.X) + self.shift)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+            diagonal = self.kernel.diag(self.X) + self.shift
+        if not diagonal.max() <= LARGEST**2:
+            raise InvalidInputError(
+                f"kernel must have values of at most {LARGEST**2:g} on X; k(x, x) is {diagonal.max():g}. Rescale X or the kernel's parameters."
+            )
+        return frozen(diagonal)
 
     @cached_property
     def entry_work(self) -> float:

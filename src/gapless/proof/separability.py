@@ -25,6 +25,7 @@ MEETS, MEETS_BY_KERNEL = 1e-9, 1e-7
 def find_ray(problem: Problem) -> np.ndarray | None:
     """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1, or None where the data is separable."""
     assert isinstance(problem.dual, DualBox)
+    _ = problem.diagonal  # refuses a kernel that overflows, whose matrix has no factor
     features = _features(problem)
     up, down = np.flatnonzero(problem.dual.upper > 0), np.flatnonzero(problem.dual.lower < 0)
     columns = np.concatenate([up, down])

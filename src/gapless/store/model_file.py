@@ -14,13 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import uuid
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gapless.errors import ModelFileError
+from gapless.store.replacing import replace_file
 
 FORMAT = 1
 _ZEROS = "0" * 64
@@ -34,16 +34,8 @@ def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: dic
     content = save(arrays, metadata={"gapless_format": str(FORMAT), "checksum": _ZEROS, "model": model})
     content = content.replace(_checksum_entry(_ZEROS), _checksum_entry(hashlib.sha256(content).hexdigest()), 1)
     target = Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
-        try:
-            with open(part, "xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        replace_file(target, content)
     except OSError as error:
         raise ModelFileError(f"The model file {str(path)!r} cannot be written: {error.strerror}.") from None
 
@@ -102,7 +94,7 @@ def _check_format(metadata: dict[str, str], name: str) -> None:
         raise ModelFileError(
             f"{name} is a safetensors file, but not a model that Gapless has saved: it does not say its gapless_format."
         )
-    if not (version.isascii() and version.isdigit()) or int(version) < 1:
+    if not (version.isascii() and version.isdigit() and len(version) < 10) or int(version) < 1:
         raise ModelFileError(f"{name} is damaged: its gapless_format is {version!r}, not a number.")
     if int(version) > FORMAT:
         raise ModelFileError(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import is_dataclass
 from importlib.metadata import version
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
@@ -15,6 +18,8 @@ from gapless.store.values import RECORDS, NotData, Reader, Writer
 
 _ESTIMATORS: dict[str, type] = {}
 _Class = TypeVar("_Class", bound=type)
+
+_TRIED = 2**22  # features of a dense sample up to which a loaded model is tried out: 32 MiB
 
 _REMEDIES = {
     "kernel": "Compose the kernel of gapless.kernels, or give kernel='precomputed' and the matrices that it returns.",
@@ -150,4 +155,29 @@ def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
         if key not in cls._stored:  # type: ignore[attr-defined]
             raise InvalidInputError(f"{name} has no attribute {key!r}")
         setattr(model, key, reader.decode(form))
+    _try_out(model)
     return model
+
+
+def _try_out(model: Any) -> None:
+    """Predict one sample of zeros: arrays of a file that do not fit together fail here, where the file is blamed, and not in use."""
+    check_is_fitted(model)
+    columns = model.shape_fit_[0] if getattr(model, "kernel", None) == "precomputed" else model.n_features_in_
+    if isinstance(columns, bool) or not isinstance(columns, int) or not 0 < columns < 2**32:
+        raise InvalidInputError(f"its number of features is {columns!r}")
+    if not getattr(model, "_sparse", False) and columns > _TRIED:
+        return
+    zeros: Any = sp.csr_array((1, columns)) if getattr(model, "_sparse", False) else np.zeros((1, columns))
+    dual: Any = getattr(model, "_dual_coef_", None)
+    support = getattr(model, "support_", None)
+    if sp.issparse(dual) and (
+        support is None or dual.shape[1] != len(support)
+    ):  # no entry need stand behind a sparse shape
+        raise InvalidInputError(f"its dual coefficients have the shape {dual.shape}, unlike its support vectors")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) != columns:
+        raise InvalidInputError(f"it has {len(names)} names for {columns} features")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of features without names
+        if model.predict(zeros).shape != (1,):
+            raise InvalidInputError("it does not predict one value a sample")

@@ -20,6 +20,8 @@ from gapless.trace import Trace
 # Dataclasses that a model may hold, by name.
 RECORDS: dict[str, type] = {cls.__name__: cls for cls in (Certificate, Trace)}
 _TEXT_TYPE = re.compile(r"[<>]U\d{1,5}|\|O")
+# Bytes that all arrays of texts of a file may take: a few letters in a file can name a type of any width.
+_TEXT_BYTES = 2**26
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
 
 
@@ -95,6 +97,7 @@ class Reader:
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._arrays = arrays
         self._made: dict[str, Any] = {}
+        self._text_room = _TEXT_BYTES
 
     def decode(self, form: Any) -> Any:
         """The value of a form."""
@@ -125,7 +128,11 @@ class Reader:
             case {"order": order}:
                 return self._arrays[name].T if order == "F" else self._arrays[name]
             case {"texts": texts, "type": kind} if _TEXT_TYPE.fullmatch(kind):
-                return np.array(self.decode(texts), dtype=kind)
+                texts = self.decode(texts)
+                self._text_room -= len(texts) * np.dtype(kind).itemsize
+                if self._text_room < 0:
+                    raise ValueError(f"its texts of the type {kind} take more than {_TEXT_BYTES:,} bytes")
+                return np.array(texts, dtype=kind)
             case {"csr": parts, "shape": shape, "kind": kind}:
                 triple = tuple(self.decode(parts[part]) for part in ("data", "indices", "indptr"))
                 matrix = _SPARSE[kind](triple, shape=tuple(shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import dataclass
 from os import PathLike
@@ -20,6 +21,7 @@ from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 
+_MOST_FEATURES = 2**32 - 1
 _TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 
 
@@ -142,7 +144,7 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
 def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
     """Parse LIBSVM's text format; a file that is not one gets a sentence with the line."""
     try:
-        lines = Path(path).read_text().splitlines()
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"the LIBSVM model {path} cannot be read: {error}.") from error
     header: dict[str, list[str]] = {}
@@ -153,49 +155,99 @@ def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
             start = number + 1
             break
         header[name] = words
-    if start is None or header.get("svm_type", [""])[0] not in _TYPES:
+    if start is None or header.get("svm_type", [""])[:1] not in [[each] for each in _TYPES]:
         raise InvalidInputError(f"{path} is not a LIBSVM model: it lacks a line svm_type or a line SV.")
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    coefficients: list[list[float]] = []
-    classes = int(header["nr_class"][0])
-    for number, line in enumerate(lines[start:], start=start + 1):
-        words = line.split()
-        try:
-            coefficients.append([float(word) for word in words[: classes - 1]])
-            for word in words[classes - 1 :]:
-                index, _, value = word.partition(":")
-                rows.append(len(coefficients) - 1)
-                columns.append(int(index) - 1)
-                values.append(float(value))
-        except ValueError as error:
-            raise InvalidInputError(f"line {number} of {path} is not a support vector: {error}.") from error
-    vectors = sp.csr_array((values, (rows, columns)), shape=(len(coefficients), max(columns, default=0) + 1))
-    total = int(header["total_sv"][0])
+    svm_type, kernel = header["svm_type"][0], _kernel(header, str(path))
+    is_classifier = svm_type in ("c_svc", "nu_svc")
+    (classes,), (total,) = (_numbers(header, name, str(path), int, 1) for name in ("nr_class", "total_sv"))
+    # A class has its label in the header: a number of classes is no more than the file has words.
+    if not 2 <= classes <= 2 + len(header.get("label", [])) or (not is_classifier and classes != 2):
+        raise InvalidInputError(f"{path} is not a LIBSVM model: its nr_class is {classes}.")
+    labels = _numbers(header, "label", str(path), int, classes) if is_classifier else []
+    n_support = _numbers(header, "nr_sv", str(path), int, classes) if is_classifier else [total]
+    rho = _numbers(header, "rho", str(path), float, classes * (classes - 1) // 2 if is_classifier else 1)
+    vectors, coefficients = _support_vectors(lines[start:], start + 1, classes - 1, str(path))
+    if total != vectors.shape[0] or min(n_support) < 0 or sum(n_support) != total:
+        raise InvalidInputError(
+            f"{path} is not a LIBSVM model: it has {vectors.shape[0]} support vectors, but says total_sv {total} and nr_sv {n_support}."
+        )
     return LibsvmModel(
-        svm_type=header["svm_type"][0],
-        kernel=_kernel(header, str(path)),
-        labels=[int(label) for label in header.get("label", [])],
-        n_support=[int(count) for count in header.get("nr_sv", [str(total)])],
-        rho=[float(value) for value in header["rho"]],
-        coefficients=np.array(coefficients, dtype=np.float64).reshape(total, classes - 1).T,
+        svm_type=svm_type,
+        kernel=kernel,
+        labels=labels,
+        n_support=n_support,
+        rho=rho,
+        coefficients=coefficients.T,
         vectors=vectors,
     )
 
 
+def _support_vectors(lines: list[str], first: int, width: int, path: str) -> tuple[sp.csr_array, np.ndarray]:
+    """(vectors, coefficients), a row a support vector, of which each begins with ``width`` coefficients."""
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    coefficients: list[list[float]] = []
+    for number, line in enumerate(lines, start=first):
+        words = line.split()
+        try:
+            coefficients.append([_finite(word) for word in words[:width]])
+            if len(coefficients[-1]) != width:
+                raise ValueError(f"it has {len(words)} words, and {width} coefficients were expected")
+            for word in words[width:]:
+                index, _, value = word.partition(":")
+                column = _whole(index) - 1
+                if not 0 <= column < _MOST_FEATURES:
+                    raise ValueError(f"its index {index} is not between 1 and {_MOST_FEATURES:,}")
+                rows.append(len(coefficients) - 1)
+                columns.append(column)
+                values.append(_finite(value))
+        except ValueError as error:
+            raise InvalidInputError(f"line {number} of {path} is not a support vector: {error}.") from error
+    shape = (len(coefficients), max(columns, default=0) + 1)
+    vectors = sp.csr_array((np.array(values, dtype=np.float64), (rows, columns)), shape=shape)
+    return vectors, np.array(coefficients, dtype=np.float64).reshape(len(coefficients), width)
+
+
+def _whole(text: str) -> int:
+    if len(text) > 18:
+        raise ValueError(f"{text[:20]}… is too large a number")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not finite")
+    return value
+
+
+def _numbers(header: dict[str, list[str]], name: str, path: str, kind: type, count: int) -> list[Any]:
+    """The numbers of a line of the header, as many as are expected."""
+    words = header.get(name, [])
+    try:
+        values = [_whole(word) if kind is int else _finite(word) for word in words]
+    except ValueError as error:
+        raise InvalidInputError(f"{path} is not a LIBSVM model: its line {name} cannot be read: {error}.") from error
+    if len(values) != count:
+        raise InvalidInputError(
+            f"{path} is not a LIBSVM model: its line {name} must have {count} numbers; it has {len(values)}."
+        )
+    return values
+
+
 def _kernel(header: dict[str, list[str]], path: str) -> Kernel:
     def number(name: str, default: float) -> float:
-        return float(header.get(name, [str(default)])[0])
+        return _numbers(header, name, path, float, 1)[0] if name in header else default
 
-    kind = header.get("kernel_type", [""])[0]
+    kind = " ".join(header.get("kernel_type", []))
     match kind:
         case "linear":
             return Linear()
         case "rbf":
             return RBF(gamma=number("gamma", 1.0))
         case "polynomial":
-            degree = int(number("degree", 3))
+            (degree,) = _numbers(header, "degree", path, int, 1) if "degree" in header else (3,)
             return (
                 Polynomial(degree=degree, gamma=number("gamma", 1.0), coef0=number("coef0", 0.0))
                 if degree

@@ -1,0 +1,66 @@
+"""How large numbers may be: what is computed from them must stay within float64, or no bound could be proven.
+
+The largest terms of the primal and the dual are products of four numbers, c² x² (w = Σ βx with |β| ≤ c, squared). With costs and entries of at
+most LARGEST = 1e75 they are at most 1e300, which leaves sums of 1e8 terms below the largest float, 1.8e308. The duals of squared losses divide
+by c, which therefore is at least 1 / LARGEST.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.data.memory import require_memory
+from gapless.errors import InvalidInputError
+
+LARGEST = 1e75
+# A solver keeps some eight vectors as long as a sample. Below this width they are too short to ask the system how much memory is left.
+_VECTORS, _WIDE = 8, 2**24
+
+
+def is_moderate(values: np.ndarray) -> bool:
+    """Whether all numbers are finite and their squares sum to at most LARGEST², by one pass without a temporary; False asks for a second look."""
+    flat = values.reshape(-1) if values.flags.c_contiguous else values.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.dot(flat, flat))
+    return total <= LARGEST**2
+
+
+def check_scale(values: np.ndarray, name: str) -> None:
+    """Refuse finite numbers beyond LARGEST."""
+    if values.size == 0 or is_moderate(values):
+        return
+    largest = float(np.abs(values).max())
+    if largest > LARGEST:
+        raise InvalidInputError(
+            f"{name} must have entries of at most {LARGEST:g}, since products of larger ones overflow; got {largest:g}. Rescale {name}."
+        )
+
+
+def check_cost(cost: np.ndarray) -> None:
+    """Refuse costs, C times the samples' weights, that float64 cannot square or divide by; infinite ones are hard margins, zero is absence."""
+    if not cost.size:
+        return
+    low, high = float(cost.min()), float(cost.max())
+    if high > LARGEST and high == math.inf:
+        high = float(np.max(cost, initial=0.0, where=cost < math.inf))
+    if low == 0:
+        low = float(np.min(cost, initial=math.inf, where=cost > 0))
+    if high > LARGEST:
+        raise InvalidInputError(
+            f"C times sample_weight must be at most {LARGEST:g}, since its square overflows beyond; got {high:g}. C=inf is the hard margin."
+        )
+    if low < 1 / LARGEST:
+        raise InvalidInputError(
+            f"C times sample_weight must be zero or at least {1 / LARGEST:g}, since what is divided by it overflows below; got {low:g}."
+        )
+
+
+def check_width(X: Any) -> None:
+    """Refuse by a sentence, before anything is allocated, as many features as no vector of weights has room for."""
+    d = X.shape[1]
+    if sp.issparse(X) and d > _WIDE:
+        require_memory(8 * _VECTORS * d, f"training on {d:,} features, with {_VECTORS} vectors of that length,")

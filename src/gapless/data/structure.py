@@ -1,0 +1,96 @@
+"""What must hold of the arrays behind a matrix before any loop reads them: compiled code, SciPy's as well as ours, trusts an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.errors import InvalidInputError
+
+_TIMES = ("m", "M")  # the kinds of NumPy's datetime64 and timedelta64
+
+
+def check_structure(X: Any, name: str = "X") -> bool:
+    """Refuse a sparse matrix whose indices or lengths contradict each other or its shape; tells whether X is one that was looked at.
+
+    These are the formats whose conversion to CSR trusts their indices: CSR, CSC, BSR and COO. It takes one pass over the indices.
+    """
+    if not sp.issparse(X):
+        return False
+    if X.format in ("csr", "csc", "bsr"):
+        _check_compressed(X, name)
+    elif X.format == "coo":
+        _check_coordinates(X, name)
+    else:
+        return False
+    return True
+
+
+def check_kind(values: Any, name: str) -> None:
+    """Refuse what NumPy would silently take for numbers: masked entries as if they were there, times as counts of nanoseconds."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidInputError(
+            f"{name} must be a plain array; got a masked array, whose mask would be ignored: "
+            f"leave the masked samples out, or fill them: {name}.filled(value)."
+        )
+    time = _time_type(values)
+    if time is not None:
+        raise InvalidInputError(f"{name} must hold real numbers; got the type {time}.")
+
+
+def _time_type(values: Any) -> str | None:
+    """The type of times among the values' types, of an array or of a table's columns; None where there is none."""
+    types: Any = getattr(values, "dtypes", None)  # of a table
+    if types is None:
+        types = getattr(values, "dtype", None)
+    kinds = list(types) if isinstance(types, Iterable) else [types]
+    return next((str(kind) for kind in kinds if getattr(kind, "kind", None) in _TIMES), None)
+
+
+def _check_compressed(X: Any, name: str) -> None:
+    kind = X.format.upper()
+    indptr, indices, data = X.indptr, X.indices, X.data
+    blocks = X.blocksize if X.format == "bsr" else (1, 1)
+    rows, columns = (X.shape[k] // blocks[k] for k in (0, 1))
+    if X.format == "csc":
+        rows, columns = columns, rows
+    for part, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidInputError(f"{name} is {kind} whose {part} must be a vector of integers; got {array.dtype}.")
+    if len(indptr) != rows + 1:
+        raise InvalidInputError(
+            f"{name} is {kind} whose indptr must have {rows + 1:,} entries for its shape {X.shape}; got {len(indptr):,}."
+        )
+    if indptr[0] != 0:
+        raise InvalidInputError(f"{name} is {kind} whose indptr must begin with 0; got {indptr[0]}.")
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        k = int(np.argmax(falls))
+        raise InvalidInputError(
+            f"{name} is {kind} whose indptr must not fall; entry {k + 1} is {indptr[k + 1]} after {indptr[k]}."
+        )
+    if indptr[-1] != len(indices) or len(data) != len(indices):
+        raise InvalidInputError(
+            f"{name} is {kind} whose indptr must end with the number of its entries; it ends with {indptr[-1]:,}, "
+            f"with {len(indices):,} indices and {len(data):,} values."
+        )
+    _check_range(indices, columns, f"{name} is {kind} whose indices")
+
+
+def _check_coordinates(X: Any, name: str) -> None:
+    if any(len(each) != len(X.data) for each in X.coords):
+        raise InvalidInputError(f"{name} is COO that must have as many coordinates as its {len(X.data):,} values.")
+    for each, size, axis in zip(X.coords, X.shape, ("rows", "columns"), strict=False):
+        _check_range(each, size, f"{name} is COO whose {axis}")
+
+
+def _check_range(indices: np.ndarray, size: int, what: str) -> None:
+    if not len(indices):
+        return
+    low, high = int(indices.min()), int(indices.max())
+    if low < 0 or high >= size:
+        wrong = low if low < 0 else high
+        raise InvalidInputError(f"{what} must lie between 0 and {size - 1:,}; got {wrong:,}.")

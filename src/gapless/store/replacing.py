@@ -1,0 +1,59 @@
+"""A file that is replaced in one stroke, and no litter of processes that were killed on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows: parts cannot be told to be dead, and stay
+    fcntl = None  # type: ignore[assignment]
+
+
+def replace_file(target: Path, content: bytes) -> None:
+    """Write ``content`` beside ``target``, have it on disk, and rename it: whatever happens, ``target`` is the old file or the whole new one.
+
+    Who writes holds a lock on its part, which ends with the process, however it ends. A part of the same target without a lock is therefore
+    nobody's, and is removed.
+    """
+    _remove_dead_parts(target)
+    part, file = _new_part(target)
+    try:
+        with file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _new_part(target: Path) -> tuple[Path, BinaryIO]:
+    while True:
+        part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+        file = open(part, "xb")  # noqa: SIM115  # the caller closes it
+        if fcntl is None:
+            return part, file
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:
+            return part, file
+        file.close()  # another process took it for dead before it was locked
+
+
+def _remove_dead_parts(target: Path) -> None:
+    if fcntl is None:
+        return
+    mine = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{32}}\.part")
+    for part in target.parent.iterdir():
+        if not mine.fullmatch(part.name):
+            continue
+        try:
+            with open(part, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink(missing_ok=True)
+        except OSError:  # locked, so that somebody is writing it; or gone by now; or not ours to read
+            continue
