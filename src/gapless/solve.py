@@ -51,6 +51,7 @@ def solve(
     start: Any = None,
     random_state: int = 0,
     check_every: float | None = None,
+    in_samples: bool = False,
 ) -> Result:
     """Solve a problem until its relative duality gap is proven to be at most ``tol``, or a bound is reached.
 
@@ -76,6 +77,8 @@ def solve(
         Seed of the stochastic solvers: the same seed gives the same model.
     check_every
         Iterations between two certificates; None spends a small share of the work on them.
+    in_samples
+        Whether the model is to be kept as β: of a linear problem only w = Σ βᵢxᵢ then counts, and both bounds are those of one β.
 
     Raises
     ------
@@ -99,10 +102,10 @@ def solve(
     try:
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
         with one_blas_thread() if problem.is_linear else nullcontext():
-            run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+            run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
             return run.go(point, limit, random_state)
     except KeyboardInterrupt:
-        run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+        run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
         run.catch_up()
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
 
@@ -119,9 +122,11 @@ class _Run:
         max_time: float | None,
         callback: Callback | None,
         check_every: float | None,
+        in_samples: bool,
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
+        self.one_point = in_samples and problem.is_linear  # an expansion by kernel carries its own coefficients
         # A callback may say that it wants to be called rarely (``eager``), and between two calls that it is time to stop (``halted``).
         self.halted = getattr(callback, "halted", None)
         self.eager = callback is not None and getattr(callback, "eager", True)
@@ -146,6 +151,8 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
+        if self.is_late():  # before a set-up that may take long
+            return self.result(Status.MAX_TIME)
         seeded: Any = _Seed(seed)
         engine = self.solver.init(self.problem, start, np.random.default_rng(seeded))
         self.engine = engine
@@ -195,9 +202,10 @@ class _Run:
             return Status.CALLBACK
         if self.iterations >= limit * (1 - 1e-12):
             return Status.MAX_ITER
-        if time.perf_counter() - self.began >= self.max_time:
-            return Status.MAX_TIME
-        return None
+        return Status.MAX_TIME if self.is_late() else None
+
+    def is_late(self) -> bool:
+        return time.perf_counter() - self.began >= self.max_time
 
     def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
@@ -215,6 +223,8 @@ class _Run:
         """Certify a point, and keep what is better than before on either side."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
+        if self.one_point:
+            return self.keep_one(point)
         found = primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
@@ -227,6 +237,18 @@ class _Run:
             self.best = (replace(best_primal, own=False), dual)
         return found
 
+    def keep_one(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
+        """Certify w = Σ βᵢxᵢ of a point, and keep both sides of it where their gap is the smallest so far."""
+        if point.beta is not None:
+            found = evaluate(self.problem, Point(beta=point.beta))
+        else:
+            found = evaluate(self.problem, point)
+            if not found[0].own:
+                found = evaluate(self.problem, Point(beta=found[1].beta))
+        if combine(*found).gap <= combine(*self.best).gap:
+            self.best = found
+        return found
+
     def check(
         self, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
     ) -> Status | None:
@@ -237,7 +259,7 @@ class _Run:
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:
                 return Status.CONVERGED
-            if dual.kkt_violation <= self.kkt_tol:
+            if dual.kkt_violation <= self.kkt_tol and combine(*found).relative_gap <= self.tol:
                 self.best = found  # both criteria speak of one point
                 return Status.CONVERGED
         kernel = self.problem.kernel

@@ -124,7 +124,7 @@ def _judge(problem: Problem, phi: Any, cheap: Result, callback: Callback | None,
         expansion=primal.expansion,
         certificate=certificate,
         trace=trace,
-        status=Status.CONVERGED if certificate.relative_gap <= tol else status,
+        status=status,
         iterations=cheap.iterations,
         seconds=seconds,
     )

@@ -13,6 +13,7 @@ from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.deadline import Deadline
 from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE_FINITE, Rule
@@ -126,6 +127,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)
+        deadline = Deadline(self.max_time)
         weight = self._weights(sample_weight)
         classes, codes = encode_labels(
             y, weight, "Invalid input - all samples with positive weights belong to the same class."
@@ -142,7 +144,9 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
                 return Problem(samples, used, loss="logistic", **options)
             return MultinomialProblem(samples, used, len(classes), **options)
 
-        run = self._solve_all([problem], data=(X, y, sample_weight), kkt_tol=None, max_iter=self._max_iter)
+        run = self._solve_all(
+            [problem], data=(X, y, sample_weight), kkt_tol=None, max_iter=self._max_iter, deadline=deadline
+        )
         solved = run.solved[0]
         self.classes_, self.class_weight_ = classes, class_weight
         coefficients = solved.beta.reshape(len(solved.beta), -1)
