@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import pickle
 import subprocess
 import sys
@@ -46,10 +47,11 @@ def in_background(function: Callable[[], T]) -> T:
     return outcome[0]
 
 
-def in_child(code: str, task: Any) -> Any:
+def in_child(code: str, task: Any, seconds: float = math.inf) -> Any:
     """What Python ``code`` in a process of its own makes of ``task``: it finds it in ``task`` and leaves its answer in ``answer``.
 
-    For calls that hold the interpreter's lock for long, where a thread would not do: an interruption ends the process.
+    For calls that hold the interpreter's lock for long, where a thread would not do: an interruption ends the process, and so does the end of its
+    ``seconds``, with a :class:`TimeoutError`.
     """
     program = (
         f"import pickle, sys\ntask = pickle.load(sys.stdin.buffer)\n{code}\npickle.dump(answer, sys.stdout.buffer)\n"
@@ -58,7 +60,9 @@ def in_child(code: str, task: Any) -> Any:
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
-        out, complaint = child.communicate(pickle.dumps(task))
+        out, complaint = child.communicate(pickle.dumps(task), None if seconds == math.inf else max(0.0, seconds))
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"the call took longer than {seconds:g} seconds.") from None
     finally:
         child.kill()
     if child.returncode != 0:

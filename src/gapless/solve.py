@@ -151,7 +151,10 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
-        if self.is_late():  # before a set-up that may take long
+        # Before a set-up that may take long.
+        if self.halted is not None and self.halted():
+            return self.result(Status.CALLBACK)
+        if self.is_late():
             return self.result(Status.MAX_TIME)
         seeded: Any = _Seed(seed)
         engine = self.solver.init(self.problem, start, np.random.default_rng(seeded))
@@ -175,7 +178,9 @@ class _Run:
                 and (self.work < work or (engine.holds and self.check_every is None))
                 and self.iterations < iterations * (1 - 1e-12)
             ):
-                budget = Budget(min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations)
+                budget = Budget(
+                    min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations, self.seconds_left()
+                )
                 advance = engine.step(budget, targets)
                 outcome = advance.outcome
                 self.iterations += advance.iterations
@@ -205,7 +210,10 @@ class _Run:
         return Status.MAX_TIME if self.is_late() else None
 
     def is_late(self) -> bool:
-        return time.perf_counter() - self.began >= self.max_time
+        return self.seconds_left() <= 0
+
+    def seconds_left(self) -> float:
+        return math.inf if self.max_time == math.inf else self.max_time - (time.perf_counter() - self.began)
 
     def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""

@@ -25,6 +25,11 @@ class Deadline:
         """So many subproblems are to come, so many at a time."""
         self._waiting, self._jobs = subproblems, jobs
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return self._left() <= 0
+
     def next_share(self) -> float | None:
         """Seconds for the next subproblem; None where there is no bound."""
         if self._seconds == math.inf:
@@ -32,4 +37,7 @@ class Deadline:
         with self._lock:
             rounds = max(1, math.ceil(self._waiting / self._jobs))
             self._waiting -= 1
-        return max(_MOMENT, (self._seconds - (perf_counter() - self._began)) / rounds)
+        return max(_MOMENT, self._left() / rounds)
+
+    def _left(self) -> float:
+        return self._seconds - (perf_counter() - self._began)
