@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gapless.background import in_background
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
@@ -32,6 +33,8 @@ _CHECK_SHARE = 0.1
 _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
 _JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
+
+_PROBE = 200  # one of so many rows tells how long a certificate takes
 
 _STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
@@ -68,7 +71,8 @@ def solve(
     max_iter
         Bound on the iterations in the solver's own unit (epochs; pairs for ``smo``); None is the solver's own generous cap.
     max_time
-        Bound on the seconds.
+        Bound on the seconds, the last certificate included: with a kernel the solve stops in time for it. What is not cut short is a single step
+        of the solver (a Newton system of many features), and the first certificate of a ν-form.
     callback
         Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
     start
@@ -92,7 +96,7 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
-    chosen = _choose(problem, solver, tol)
+    chosen = _choose(problem, solver, tol, max_time)
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -135,6 +139,7 @@ class _Run:
         self.began = time.perf_counter()
         self.iterations = self.work = 0.0
         self.engine: Engine | None = None
+        self.entry_seconds: float | None = None
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
@@ -186,7 +191,12 @@ class _Run:
                 self.iterations += advance.iterations
                 self.work += advance.work
                 status = self.bound_reached(outcome, limit)
-            status = self.check(engine.point(), status) or status
+            point = engine.point()
+            if status is Status.MAX_TIME and self.proof_seconds(point) > max(self.max_time, self.seconds_left()):
+                break  # its certificate would take longer than all the rest: the last one stands
+            status = self.check(point, status) or status
+            if status is None and self.is_late(point):
+                status = Status.MAX_TIME
             if outcome is Outcome.READY:  # and the proof does not agree
                 targets = targets.times(_STRICTER)
         return self.result(status)
@@ -207,10 +217,27 @@ class _Run:
             return Status.CALLBACK
         if self.iterations >= limit * (1 - 1e-12):
             return Status.MAX_ITER
-        return Status.MAX_TIME if self.is_late() else None
+        if self.max_time == math.inf:
+            return None
+        return Status.MAX_TIME if self.is_late(None if self.engine is None else self.engine.point()) else None
 
-    def is_late(self) -> bool:
-        return self.seconds_left() <= 0
+    def is_late(self, point: Point | None = None) -> bool:
+        """Whether ``max_time`` is over, or would be after the certificate of a point."""
+        left = self.seconds_left()
+        return left <= 0 or (point is not None and left < math.inf and left <= self.proof_seconds(point))
+
+    def proof_seconds(self, point: Point) -> float:
+        """About how long the certificate of a point takes: Kβ of all samples with a kernel, as some of them tell once; nothing otherwise."""
+        beta = point.beta
+        if self.problem.is_linear or beta is None or beta.ndim > 1:
+            return 0.0
+        columns = int(np.count_nonzero(beta))
+        if self.entry_seconds is None and columns:
+            rows = min(self.problem.n_samples, max(16, self.problem.n_samples // _PROBE))
+            began = time.perf_counter()
+            self.problem.expand(beta, self.problem.X[:rows])
+            self.entry_seconds = (time.perf_counter() - began) / (rows * columns)
+        return (self.entry_seconds or 0.0) * self.problem.n_samples * columns
 
     def seconds_left(self) -> float:
         return math.inf if self.max_time == math.inf else self.max_time - (time.perf_counter() - self.began)
@@ -290,7 +317,15 @@ class _Run:
             return True
         if len(self.trace) < 4 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
-        self.ray = find_ray(self.problem)
+        left = self.seconds_left()
+        try:
+            self.ray = (
+                find_ray(self.problem)
+                if left == math.inf
+                else in_background(lambda: find_ray(self.problem, left), left)
+            )
+        except TimeoutError:  # nothing is known of the data; the loop's clock stops it
+            return False
         self.separable = self.ray is None
         return not self.separable
 
@@ -335,10 +370,10 @@ def _words(seed: int, n_words: int, dtype: str) -> np.ndarray:
     return np.random.SeedSequence(seed).generate_state(n_words, np.dtype(dtype).type)
 
 
-def _choose(problem: Problem, solver: str | Solver, tol: float) -> Solver:
+def _choose(problem: Problem, solver: str | Solver, tol: float, max_time: float | None) -> Solver:
     own = own_solver(problem)
     if own is None:
-        return as_solver(solver, problem, tol)
+        return as_solver(solver, problem, tol, max_time)
     if isinstance(solver, str) and solver == "auto":
         return own
     if isinstance(solver, type(own)):
