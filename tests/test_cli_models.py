@@ -233,7 +233,7 @@ def test_a_run_that_stops_early_saves_its_model(svm, tmp_path):
     assert done.exit_code == 1
     assert done.stderr == (
         "gapless: the model is saved, but it is not proven to tol. "
-        "Stopped at max_iter before the gap reached tol; the certificate tells how close the best iterate is.\n"
+        "Stopped at max_iter before tol was reached; the certificate tells how close the best iterate is.\n"
     )
     assert "proven           no" in done.stdout
     gap = gapless.load(path).certificate_.relative_gap

@@ -158,3 +158,84 @@ def test_an_interruption_before_the_first_step_leaves_the_zero_point(monkeypatch
     result = caught.value.result
     assert not result.beta.any()
     assert result.certificate.dual == 0.0 and np.isfinite(result.certificate.primal)
+
+
+# Says "running" where told to, waits for Ctrl-C during a fit, and tells what is left of the model.
+ESTIMATOR_SCRIPT = """
+import json, signal, sys, time
+import numpy as np
+import gapless as gl
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+n, classes, at = json.loads(sys.argv[1])
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(n, 20)), rng.integers(classes, size=n)
+told = []
+
+def tell(progress=None):
+    if not told:
+        print("running", flush=True)
+    told.append(1)
+
+model = gl.KernelLogisticRegression(C=1000.0, tol=1e-14, callback=tell if at == "steps" else None)
+if at == "set-up":
+    blocks = gl.estimators.kernel_logistic.blocks
+    def watched(*arguments, **options):
+        for part in blocks(*arguments, **options):
+            tell()
+            time.sleep(0.01)
+            yield part
+    gl.estimators.kernel_logistic.blocks = watched
+if at == "factor":
+    kernel_newton = sys.modules["gapless.solvers.newton.kernel_newton"]
+    kernel_newton._PATIENCE, kernel_newton._SAMPLES_A_PRODUCT = 0, 10**9
+    cholesky = kernel_newton.la.cholesky
+    def slow(*arguments, **options):
+        tell()
+        time.sleep(3.0)  # LAPACK at work on a large matrix, as deaf to signals as this thread
+        return cholesky(*arguments, **options)
+    kernel_newton.la.cholesky = slow
+try:
+    model.fit(X, y)
+    print(json.dumps({"caught": None, "status": model._solved[0].status.name}))
+except gl.Interrupted as interruption:
+    caught = time.monotonic()
+    print(json.dumps({
+        "caught": caught,
+        "status": model._solved[0].status.name,
+        "primal": model.certificate_.primal,
+        "dual": model.certificate_.dual,
+        "shape": model.predict_proba(X[:5]).shape,
+        "sums": model.predict_proba(X[:5]).sum(axis=1).tolist(),
+    }), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize("at", ["set-up", "steps", "factor"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_kernel_logistic_regression_is_fitted_after_ctrl_c(at: str, classes: int, capsys: pytest.CaptureFixture[str]):
+    """It was left unfitted where the signal came while the Gram matrix was computed, and heard none during a factorisation."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", ESTIMATOR_SCRIPT, json.dumps([3000, classes, at])],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout.readline() == "running\n", child.stderr.read()
+        time.sleep(0.1)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        told = json.loads(child.stdout.readline() or json.dumps({"caught": None, "error": child.stderr.read()}))
+    finally:
+        child.kill()
+        child.communicate()
+    assert told["caught"] is not None, told
+    latency = told["caught"] - sent
+    with capsys.disabled():
+        print(f"\n  logistic, {classes} classes, {at}: control came back after {1000 * latency:.0f} ms")
+    assert latency < 2.5  # less than the factorisation that is cut short; the figure printed is the measurement
+    assert told["status"] == "INTERRUPTED"
+    assert -math.inf < told["dual"] <= told["primal"] < math.inf
+    assert told["shape"] == [5, classes] and told["sums"] == pytest.approx([1.0] * 5)

@@ -25,9 +25,10 @@ class Status(Enum):
 
     CONVERGED = "The relative duality gap is at most tol: the model is proven optimal to that bound."
     STATIONARY = "The optimality conditions hold within tol, but the kernel is not positive semi-definite, so that no dual value bounds the optimum."
+    ZERO = "The optimum of this ν-form is zero, as w = 0 is optimal; the gap, which cannot be small relative to that, is against the data's size."
     APPROXIMATE = "The model is optimal for the approximation of the kernel that it was asked for; the certificate tells how close it is without one."
-    MAX_ITER = "Stopped at max_iter before the gap reached tol; the certificate tells how close the best iterate is."
-    MAX_TIME = "Stopped at max_time before the gap reached tol; the certificate tells how close the best iterate is."
+    MAX_ITER = "Stopped at max_iter before tol was reached; the certificate tells how close the best iterate is."
+    MAX_TIME = "Stopped at max_time before tol was reached; the certificate tells how close the best iterate is."
     CALLBACK = "Stopped by the callback; the certificate tells how close the best iterate is."
     INTERRUPTED = "Interrupted; the best iterate and its certificate are kept, and solve(start=result) goes on from it."
     STALLED = "The solver can make no further progress in floating point; the certificate tells how close the best iterate is."
@@ -39,7 +40,7 @@ class Status(Enum):
     @property
     def proven(self) -> bool:
         """Whether the solve ended because it had reached what it was asked for."""
-        return self in (Status.CONVERGED, Status.STATIONARY, Status.APPROXIMATE)
+        return self in (Status.CONVERGED, Status.STATIONARY, Status.ZERO, Status.APPROXIMATE)
 
     def __str__(self) -> str:
         return str(self.value)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gapless.background import in_background
 from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
@@ -33,6 +34,8 @@ _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
 _JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
 
+_PROBE = 200  # one of so many rows tells how long a certificate takes
+
 _STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
 # Entries of a certificate that an interruption still waits for: some tenths of a second.
@@ -51,6 +54,7 @@ def solve(
     start: Any = None,
     random_state: int = 0,
     check_every: float | None = None,
+    in_samples: bool = False,
 ) -> Result:
     """Solve a problem until its relative duality gap is proven to be at most ``tol``, or a bound is reached.
 
@@ -67,7 +71,8 @@ def solve(
     max_iter
         Bound on the iterations in the solver's own unit (epochs; pairs for ``smo``); None is the solver's own generous cap.
     max_time
-        Bound on the seconds.
+        Bound on the seconds, the last certificate included: with a kernel the solve stops in time for it. What is not cut short is a single step
+        of the solver (a Newton system of many features), and the first certificate of a ν-form.
     callback
         Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
     start
@@ -76,6 +81,8 @@ def solve(
         Seed of the stochastic solvers: the same seed gives the same model.
     check_every
         Iterations between two certificates; None spends a small share of the work on them.
+    in_samples
+        Whether the model is to be kept as β: of a linear problem only w = Σ βᵢxᵢ then counts, and both bounds are those of one β.
 
     Raises
     ------
@@ -89,7 +96,7 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
-    chosen = _choose(problem, solver, tol)
+    chosen = _choose(problem, solver, tol, max_time)
     reason = chosen.unsupported(problem)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -99,10 +106,10 @@ def solve(
     try:
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
         with one_blas_thread() if problem.is_linear else nullcontext():
-            run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+            run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
             return run.go(point, limit, random_state)
     except KeyboardInterrupt:
-        run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every)
+        run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
         run.catch_up()
         raise Interrupted(run.result(Status.INTERRUPTED)) from None
 
@@ -119,9 +126,11 @@ class _Run:
         max_time: float | None,
         callback: Callback | None,
         check_every: float | None,
+        in_samples: bool,
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
+        self.one_point = in_samples and problem.is_linear  # an expansion by kernel carries its own coefficients
         # A callback may say that it wants to be called rarely (``eager``), and between two calls that it is time to stop (``halted``).
         self.halted = getattr(callback, "halted", None)
         self.eager = callback is not None and getattr(callback, "eager", True)
@@ -130,6 +139,7 @@ class _Run:
         self.began = time.perf_counter()
         self.iterations = self.work = 0.0
         self.engine: Engine | None = None
+        self.entry_seconds: float | None = None
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
@@ -146,6 +156,11 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         known = None if start is None else self.keep(start)
+        # Before a set-up that may take long.
+        if self.halted is not None and self.halted():
+            return self.result(Status.CALLBACK)
+        if self.is_late():
+            return self.result(Status.MAX_TIME)
         seeded: Any = _Seed(seed)
         engine = self.solver.init(self.problem, start, np.random.default_rng(seeded))
         self.engine = engine
@@ -168,13 +183,20 @@ class _Run:
                 and (self.work < work or (engine.holds and self.check_every is None))
                 and self.iterations < iterations * (1 - 1e-12)
             ):
-                budget = Budget(min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations)
+                budget = Budget(
+                    min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations, self.seconds_left()
+                )
                 advance = engine.step(budget, targets)
                 outcome = advance.outcome
                 self.iterations += advance.iterations
                 self.work += advance.work
                 status = self.bound_reached(outcome, limit)
-            status = self.check(engine.point(), status) or status
+            point = engine.point()
+            if status is Status.MAX_TIME and self.proof_seconds(point) > max(self.max_time, self.seconds_left()):
+                break  # its certificate would take longer than all the rest: the last one stands
+            status = self.check(point, status) or status
+            if status is None and self.is_late(point):
+                status = Status.MAX_TIME
             if outcome is Outcome.READY:  # and the proof does not agree
                 targets = targets.times(_STRICTER)
         return self.result(status)
@@ -195,9 +217,30 @@ class _Run:
             return Status.CALLBACK
         if self.iterations >= limit * (1 - 1e-12):
             return Status.MAX_ITER
-        if time.perf_counter() - self.began >= self.max_time:
-            return Status.MAX_TIME
-        return None
+        if self.max_time == math.inf:
+            return None
+        return Status.MAX_TIME if self.is_late(None if self.engine is None else self.engine.point()) else None
+
+    def is_late(self, point: Point | None = None) -> bool:
+        """Whether ``max_time`` is over, or would be after the certificate of a point."""
+        left = self.seconds_left()
+        return left <= 0 or (point is not None and left < math.inf and left <= self.proof_seconds(point))
+
+    def proof_seconds(self, point: Point) -> float:
+        """About how long the certificate of a point takes: Kβ of all samples with a kernel, as some of them tell once; nothing otherwise."""
+        beta = point.beta
+        if self.problem.is_linear or beta is None or beta.ndim > 1:
+            return 0.0
+        columns = int(np.count_nonzero(beta))
+        if self.entry_seconds is None and columns:
+            rows = min(self.problem.n_samples, max(16, self.problem.n_samples // _PROBE))
+            began = time.perf_counter()
+            self.problem.expand(beta, self.problem.X[:rows])
+            self.entry_seconds = (time.perf_counter() - began) / (rows * columns)
+        return (self.entry_seconds or 0.0) * self.problem.n_samples * columns
+
+    def seconds_left(self) -> float:
+        return math.inf if self.max_time == math.inf else self.max_time - (time.perf_counter() - self.began)
 
     def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
@@ -215,6 +258,8 @@ class _Run:
         """Certify a point, and keep what is better than before on either side."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
+        if self.one_point:
+            return self.keep_one(point)
         found = primal, dual = evaluate(self.problem, point)
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
@@ -227,6 +272,18 @@ class _Run:
             self.best = (replace(best_primal, own=False), dual)
         return found
 
+    def keep_one(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
+        """Certify w = Σ βᵢxᵢ of a point, and keep both sides of it where their gap is the smallest so far."""
+        if point.beta is not None:
+            found = evaluate(self.problem, Point(beta=point.beta))
+        else:
+            found = evaluate(self.problem, point)
+            if not found[0].own:
+                found = evaluate(self.problem, Point(beta=found[1].beta))
+        if combine(*found).gap <= combine(*self.best).gap:
+            self.best = found
+        return found
+
     def check(
         self, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
     ) -> Status | None:
@@ -237,7 +294,7 @@ class _Run:
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:
                 return Status.CONVERGED
-            if dual.kkt_violation <= self.kkt_tol:
+            if dual.kkt_violation <= self.kkt_tol and combine(*found).relative_gap <= self.tol:
                 self.best = found  # both criteria speak of one point
                 return Status.CONVERGED
         kernel = self.problem.kernel
@@ -260,7 +317,15 @@ class _Run:
             return True
         if len(self.trace) < 4 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
-        self.ray = find_ray(self.problem)
+        left = self.seconds_left()
+        try:
+            self.ray = (
+                find_ray(self.problem)
+                if left == math.inf
+                else in_background(lambda: find_ray(self.problem, left), left)
+            )
+        except TimeoutError:  # nothing is known of the data; the loop's clock stops it
+            return False
         self.separable = self.ray is None
         return not self.separable
 
@@ -305,10 +370,10 @@ def _words(seed: int, n_words: int, dtype: str) -> np.ndarray:
     return np.random.SeedSequence(seed).generate_state(n_words, np.dtype(dtype).type)
 
 
-def _choose(problem: Problem, solver: str | Solver, tol: float) -> Solver:
+def _choose(problem: Problem, solver: str | Solver, tol: float, max_time: float | None) -> Solver:
     own = own_solver(problem)
     if own is None:
-        return as_solver(solver, problem, tol)
+        return as_solver(solver, problem, tol, max_time)
     if isinstance(solver, str) and solver == "auto":
         return own
     if isinstance(solver, type(own)):

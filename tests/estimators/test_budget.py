@@ -39,7 +39,7 @@ def test_max_iter_is_exact(bound):
 
 def test_max_time():
     X, y = large()
-    with pytest.warns(ConvergenceWarning, match="Stopped at max_time before the gap reached tol"):
+    with pytest.warns(ConvergenceWarning, match="Stopped at max_time before tol was reached"):
         model = gl.SVC(C=100.0, tol=1e-9, max_time=1e-6).fit(X, y)
     assert model._solved[0].status is Status.MAX_TIME
     assert 0 < model.certificate_.relative_gap < np.inf and set(model.predict(X)) <= {"yes", "no"}

@@ -21,8 +21,10 @@ def test_an_early_stop_states_gap_bound_and_remedy():
         model = gl.SVC(max_iter=5).fit(X, y)
     assert str(caught[0].message) == (
         "Solver terminated early (max_iter=5).  Consider pre-processing your data with StandardScaler or MinMaxScaler. "
-        "Stopped at max_iter before the gap reached tol; the certificate tells how close the best iterate is. "
-        f"The certified relative duality gap is {model.certificate_.relative_gap:.2g} (tol is 0.001), after 5 pairs of smo. "
+        "(These words are scikit-learn's, kept for filters of warnings; the solver was SVC's own, of Gapless.) "
+        "Stopped at max_iter before tol was reached; the certificate tells how close the best iterate is. "
+        f"The certified relative duality gap is {model.certificate_.relative_gap:.2g} and "
+        f"the largest KKT violation is {model.certificate_.kkt_violation:.2g} (tol is 0.001), after 5 pairs of smo. "
         "A larger max_iter, or another fit with warm_start=True, goes on from here."
     )
     assert caught[0].filename == __file__ and len(caught) == 1

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from gapless.errors import Interrupted, InvalidInputError
+from gapless.estimators.deadline import Deadline
 from gapless.estimators.dual_bound import dual_bound, sub_problem
 from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.parameters import Rule
@@ -54,18 +55,20 @@ class ApproximatingMixin:
         going_on = self.polish and options["start"] is not None  # type: ignore[attr-defined]
         if self.approximation is None or going_on:  # type: ignore[attr-defined]
             return super()._solve_one(problem, **options)  # type: ignore[misc]
-        inner = {name: options[name] for name in ("tol", "max_iter", "max_time", "random_state")}
+        deadline = Deadline(options["max_time"])
+        inner = {name: options[name] for name in ("tol", "max_iter", "random_state")}
         phi = _map_for(self, problem)
-        if self.polish and not _pays(phi, problem, **inner):  # type: ignore[attr-defined]
-            return super()._solve_one(problem, **options)  # type: ignore[misc]
+        if self.polish and not _pays(phi, problem, **inner, max_time=deadline.next_share()):  # type: ignore[attr-defined]
+            return super()._solve_one(problem, **{**options, "max_time": deadline.next_share()})  # type: ignore[misc]
         try:
-            cheap = low_rank(phi, problem, **inner)
+            cheap = low_rank(phi, problem, **inner, max_time=deadline.next_share())
         except Interrupted as interruption:
-            result = _judge(problem, phi, interruption.result, None, options["tol"])
+            result = _judge(problem, phi, interruption.result, None, options["tol"], deadline)
             raise Interrupted(replace(result, status=Status.INTERRUPTED)) from None
         if self.polish and cheap.status.proven:  # type: ignore[attr-defined]
-            return super()._solve_one(problem, **{**options, "start": Point(beta=cheap.beta)})  # type: ignore[misc]
-        return _judge(problem, phi, cheap, options["callback"], options["tol"])
+            further = {**options, "start": Point(beta=cheap.beta), "max_time": deadline.next_share()}
+            return super()._solve_one(problem, **further)  # type: ignore[misc]
+        return _judge(problem, phi, cheap, options["callback"], options["tol"], deadline)
 
 
 def _map_for(estimator: Any, problem: Problem) -> Any:
@@ -99,7 +102,9 @@ def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
     return solve(linear, "auto", **options)
 
 
-def _judge(problem: Problem, phi: Any, cheap: Result, callback: Callback | None, tol: float) -> Result:
+def _judge(
+    problem: Problem, phi: Any, cheap: Result, callback: Callback | None, tol: float, deadline: Deadline
+) -> Result:
     """A solution on features as a result of the exact problem, with the exact certificate."""
     began = time.perf_counter()
     expansion = _expansion(phi, problem, cheap)
@@ -107,7 +112,7 @@ def _judge(problem: Problem, phi: Any, cheap: Result, callback: Callback | None,
         primal, dual = evaluate(problem, Point(beta=cheap.beta))
     else:
         primal = replace(evaluate(problem, Point(expansion=expansion))[0], own=False)
-        dual = dual_bound(problem, cheap.beta)
+        dual = dual_bound(problem, cheap.beta, deadline)
     certificate = combine(primal, dual)
     seconds = cheap.seconds + time.perf_counter() - began
     status = Status.APPROXIMATE if cheap.status is Status.CONVERGED else cheap.status
@@ -124,7 +129,7 @@ def _judge(problem: Problem, phi: Any, cheap: Result, callback: Callback | None,
         expansion=primal.expansion,
         certificate=certificate,
         trace=trace,
-        status=Status.CONVERGED if certificate.relative_gap <= tol else status,
+        status=status,
         iterations=cheap.iterations,
         seconds=seconds,
     )

@@ -26,7 +26,7 @@ from gapless.estimators.kernel_spec import (
     takes_anything,
 )
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
-from gapless.estimators.report import NOT_FINITE
+from gapless.estimators.report import NOT_FINITE, whose_words
 from gapless.estimators.solving import SolvingMixin
 from gapless.estimators.training_data import take_features, take_training_data
 from gapless.kernels import Kernel, Panels
@@ -212,9 +212,10 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         return None if self.max_iter == -1 else self.max_iter
 
     def _opening(self, status: Status) -> str:
-        bound = f" (max_iter={self.max_iter})" if status is Status.MAX_ITER else ""
+        bound = f" (max_iter={self.max_iter})" if status is Status.MAX_ITER and self.max_iter != -1 else ""
         return (
-            f"Solver terminated early{bound}.  Consider pre-processing your data with StandardScaler or MinMaxScaler."
+            f"Solver terminated early{bound}.  Consider pre-processing your data with StandardScaler or MinMaxScaler. "
+            f"({whose_words(self)})"
         )
 
     def _dense_dual(self) -> np.ndarray:

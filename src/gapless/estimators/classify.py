@@ -17,6 +17,7 @@ from gapless.errors import InvalidInputError
 from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.deadline import Deadline
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.multiclass import class_weights, encode_labels, members_of, pack, pairs, unpack, vote
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
@@ -45,6 +46,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         self._check_probability()
         X, y = self._take(X, y)
+        deadline = Deadline(self.max_time)
         weight = self._weights(sample_weight)
         classes, codes = encode_labels(y, weight, self._one_class)
         class_weight = class_weights(self.class_weight, classes, codes, weight)
@@ -60,7 +62,13 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
             return self._problem(samples[member], codes[member] != first, here(counts), here(box), spec)
 
         tasks = [partial(task, m, i) for m, (i, _) in zip(members, pairs(len(classes)), strict=True)]
-        run = self._solve_all(tasks, data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self._max_iter)
+        run = self._solve_all(
+            tasks,
+            data=(X, y, sample_weight),
+            kkt_tol=self._kkt_tol,
+            max_iter=self._max_iter,
+            deadline=deadline,
+        )
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = members
         self._scales = np.array([self._scale(solved) for solved in run.solved])
@@ -270,7 +278,8 @@ class NuSVC(_KernelClassifier):
     r"""ν-support vector classification: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - y_i f(x_i))`, reported in the scaling ρ = 1.
 
     ν bounds the share of margin errors from above and the share of support vectors from below. A drop-in for :class:`sklearn.svm.NuSVC`,
-    with the additions of :class:`SVC`.
+    with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum is zero and no gap is small relative to
+    it; the fit then counts as proven where primal − dual ≤ ½ (1e-6·νn·R)², R being the largest distance of a sample from their mean.
 
     >>> from gapless import NuSVC
     >>> NuSVC(nu=0.5, kernel="linear").fit([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]).predict([[-3.0], [3.0]])

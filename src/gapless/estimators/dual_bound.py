@@ -7,10 +7,12 @@ vectors alone; and where that value is poor, the optimum of a few samples, solve
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 
 from gapless.errors import Interrupted
+from gapless.estimators.deadline import Deadline
 from gapless.kernels import Linear, Panels
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, Point, evaluate
@@ -24,13 +26,24 @@ _LOOK = 128  # support vectors whose values tell βᵀKβ roughly
 _MORE = 2.0  # times what few samples prove, for many support vectors to be worth their own proof
 
 
-def dual_bound(problem: Problem, beta: np.ndarray) -> DualPoint:
-    """The better of the optimum of a few samples and the best multiple of β; of many support vectors only where it is expected to prove much more."""
+def dual_bound(problem: Problem, beta: np.ndarray, deadline: Deadline | None = None) -> DualPoint:
+    """The better of the optimum of a few samples and the best multiple of β; of many support vectors only where it is expected to prove much more.
+
+    After the ``deadline`` zero has to do, and support vectors count only where their part is expected to take no longer than what is left.
+    """
+    deadline = Deadline(None) if deadline is None else deadline
+    if deadline.is_over:
+        return evaluate(problem, Point())[1]
     beta, box_violation, sum_violation = feasible(problem, beta)
-    few = _few(problem)
+    few = _few(problem, deadline.next_share())
     support = np.flatnonzero(beta)
-    long = len(support) > 2 * _FEW
-    part = None if long and _expected(problem, beta) < _MORE * few.value else sub_problem(problem, support)
+    if len(support) > 2 * _FEW:
+        began = perf_counter()
+        expected = _expected(problem, beta)
+        takes, left = (perf_counter() - began) * len(support) / _LOOK, deadline.next_share()
+        if expected < _MORE * few.value or (left is not None and takes > left):
+            return few
+    part = None if deadline.is_over else sub_problem(problem, support)
     if part is None:
         return few
     point = evaluate(part, Point(beta=beta[support]))[1]
@@ -38,7 +51,7 @@ def dual_bound(problem: Problem, beta: np.ndarray) -> DualPoint:
     return max(few, _among(problem, support, point), key=lambda each: each.value)
 
 
-def _few(problem: Problem) -> DualPoint:
+def _few(problem: Problem, max_time: float | None) -> DualPoint:
     """The optimum of a few samples, and zero where they are of one class."""
     used = np.flatnonzero(problem.cost > 0)
     few = np.random.default_rng(0).permutation(used)[: min(_FEW, len(used) // _SHARE)]
@@ -46,7 +59,7 @@ def _few(problem: Problem) -> DualPoint:
     if part is None:
         return evaluate(problem, Point())[1]
     try:
-        found = solve(part, "smo", tol=_CLOSE)
+        found = solve(part, "smo", tol=_CLOSE, max_time=max_time)
     except Interrupted:  # its result is none of the whole problem
         raise KeyboardInterrupt from None
     return _among(problem, few, DualPoint(found.certificate.dual, found.beta, 0.0, 0.0, np.nan))

@@ -13,6 +13,7 @@ from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.deadline import Deadline
 from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE_FINITE, Rule
@@ -25,6 +26,8 @@ from gapless.solvers import Solver
 from gapless.solvers.newton.kernel_newton import KernelNewton
 from gapless.solvers.newton.multinomial_newton import MultinomialNewton
 from gapless.store import register
+
+_BLOCK_BYTES = 4 * 2**20  # of the Gram matrix at a time: some milliseconds, after which Ctrl-C and the clock are heard
 
 
 @register
@@ -126,6 +129,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)
+        deadline = Deadline(self.max_time)
         weight = self._weights(sample_weight)
         classes, codes = encode_labels(
             y, weight, "Invalid input - all samples with positive weights belong to the same class."
@@ -133,16 +137,27 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         self._two = len(classes) == 2
         class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight)
+        begun: list[bool] = []
         used = np.maximum(codes, 0)  # a sample of weight zero has no class, and none would matter
         weights, intercept = weight * class_weight[used], "free" if self.fit_intercept else "none"
 
         def problem() -> Problem:
-            options: dict[str, Any] = dict(kernel=spec.kernel, C=self.C, intercept=intercept, sample_weight=weights)
+            table = None
+            if (
+                not begun
+            ):  # a second call comes after Ctrl-C during the first, and wants no more than a problem to stop at
+                begun.append(True)
+                table = self._table(X, spec, deadline)
+            places = samples if table is None else np.arange(self.shape_fit_[0], dtype=np.float64)[:, None]
+            kernel = spec.kernel if table is None else table
+            options: dict[str, Any] = dict(kernel=kernel, C=self.C, intercept=intercept, sample_weight=weights)
             if self._two:
-                return Problem(samples, used, loss="logistic", **options)
-            return MultinomialProblem(samples, used, len(classes), **options)
+                return Problem(places, used, loss="logistic", **options)
+            return MultinomialProblem(places, used, len(classes), **options)
 
-        run = self._solve_all([problem], data=(X, y, sample_weight), kkt_tol=None, max_iter=self._max_iter)
+        run = self._solve_all(
+            [problem], data=(X, y, sample_weight), kkt_tol=None, max_iter=self._max_iter, deadline=deadline
+        )
         solved = run.solved[0]
         self.classes_, self.class_weight_ = classes, class_weight
         coefficients = solved.beta.reshape(len(solved.beta), -1)
@@ -154,26 +169,32 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         return self._finish(run)
 
     def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
-        """Indices of the samples, and their whole Gram matrix as the kernel."""
+        """The samples and the kernel, which has to be valid, and whose whole Gram matrix has to fit into memory."""
         n = self.shape_fit_[0]
         require_memory(
             8 * n * n, f"{type(self).__name__} holds the whole kernel matrix: {n:,} x {n:,} in float64, which"
         )
         samples, spec = super()._samples(X, weight, codes)
-        if isinstance(spec.kernel, Precomputed) or spec.kernel is None:
-            return samples, spec
-        if spec.kernel.validity is Validity.NOT_VALID:
+        if spec.kernel is not None and spec.kernel.validity is Validity.NOT_VALID:
             raise InvalidInputError(
                 f"kernel must be positive semi-definite, so that the problem is convex; got {spec.kernel!r}."
             )
-        X = dense_if_small(X)
+        return samples, spec
+
+    def _table(self, X: Any, spec: KernelSpec, deadline: Deadline) -> Table | None:
+        """The whole Gram matrix as a kernel of indices; None where the kernel is a matrix already, and where the time is over before it is made."""
+        if isinstance(spec.kernel, Precomputed) or spec.kernel is None:
+            return None
+        X, n = dense_if_small(X), self.shape_fit_[0]
         gram = np.empty((n, n))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
-            for part, block in blocks(spec.kernel, X):
+            for part, block in blocks(spec.kernel, X, max_bytes=_BLOCK_BYTES):
                 gram[part] = block
-        if not np.isfinite(gram).all():
-            raise InvalidInputError(NOT_FINITE)
-        return np.arange(n, dtype=np.float64)[:, None], KernelSpec(Table(gram, spec.kernel), spec.gamma, False)
+                if deadline.is_over:
+                    return None
+                if not np.isfinite(block).all():
+                    raise InvalidInputError(NOT_FINITE)
+        return Table(gram, spec.kernel)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``: the logarithm of the odds; for more classes a column a class."""

@@ -18,6 +18,7 @@ from gapless.data.products import row_products
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.deadline import Deadline
 from gapless.estimators.kernel_spec import dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import (
@@ -32,6 +33,7 @@ from gapless.estimators.parameters import (
     check_parameters,
     one_of,
 )
+from gapless.estimators.report import whose_words
 from gapless.estimators.solving import Run, Solved, SolvingMixin
 from gapless.estimators.training_data import take_features, take_training_data
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
@@ -98,7 +100,7 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
 
     def _opening(self, status: Status) -> str:
         if status is Status.MAX_ITER:
-            return "Liblinear failed to converge, increase the number of iterations."  # the words that scikit-learn's users filter
+            return f"Liblinear failed to converge, increase the number of iterations. ({whose_words(self)})"
         return super()._opening(status)
 
     def _keep(self, run: Run) -> None:
@@ -228,6 +230,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
+        deadline = Deadline(self.max_time)
         if self.multi_class == "ovr":
             _check_combination(self.penalty, self.loss, self.dual)
         counts = np.ones(X.shape[0]) if weight is None else weight
@@ -240,6 +243,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self.max_iter,
+            deadline=deadline,
         )
         self._keep(run)
         return self._finish(run)
@@ -368,12 +372,17 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
+        deadline = Deadline(self.max_time)
         _check_combination("l2", self.loss, self.dual)
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
         problem = self._one_problem(X, y, cls(epsilon=float(self.epsilon)), weight)
         run = self._solve_all(
-            [lambda: problem], data=(X, y, sample_weight), kkt_tol=self._kkt_tol, max_iter=self.max_iter
+            [lambda: problem],
+            data=(X, y, sample_weight),
+            kkt_tol=self._kkt_tol,
+            max_iter=self.max_iter,
+            deadline=deadline,
         )
         self._keep(run)
         self.coef_ = self.coef_[0]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.deadline import Deadline
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
 from gapless.losses import EpsilonInsensitive
@@ -23,6 +24,7 @@ class SingleKernelEstimator(KernelEstimator):
     """An estimator with one subproblem and one decision function: regression and one-class."""
 
     def _fit_one(self, X: Any, y: np.ndarray | None, sample_weight: Any) -> Any:
+        deadline = Deadline(self.max_time)
         weight = self._weights(sample_weight)
         samples, spec = self._samples(X, weight)
         used = np.flatnonzero(weight > 0)
@@ -31,6 +33,7 @@ class SingleKernelEstimator(KernelEstimator):
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
+            deadline=deadline,
         )
         (solved,) = run.solved
         beta = np.zeros(self.shape_fit_[0])

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from gapless.estimators.judging import Bounds
 from gapless.problems.problem import Problem
 from gapless.result import Result, Status
 
@@ -21,18 +22,25 @@ _REPEATED = 0.5  # share of samples that occur more than once
 _REPEATED_ENTRIES = 2**22  # entries of X up to which repetitions are looked for
 
 
-def warn_if_early(early: list[Result], subproblems: int, opening: Callable[[Status], str], tol: float, X: Any) -> None:
-    """One ConvergenceWarning for all subproblems that stopped early: the worst gap, which bound stopped it, and what would help."""
+def warn_if_early(results: list[Result], opening: Callable[[Status], str], bounds: Bounds, X: Any) -> None:
+    """One ConvergenceWarning for all judged subproblems that are not proven: what the worst of them misses, what stopped it, and what would help."""
+    early = [result for result in results if not result.status.proven]
     if not early:
         return
-    worst = max(early, key=lambda result: result.certificate.relative_gap)
-    among = f", in {len(early)} of {subproblems} subproblems" if subproblems > 1 else ""
+    worst = max(early, key=lambda result: (result.certificate.relative_gap, result.certificate.kkt_violation))
+    missed = bounds.missed(worst.problem, worst.certificate) or ""
+    among = f", in {len(early)} of {len(results)} subproblems" if len(results) > 1 else ""
     warnings.warn(
-        f"{opening(worst.status)} {worst.status} The certified relative duality gap is {worst.certificate.relative_gap:.2g} (tol is {tol:g}), "
+        f"{opening(worst.status)} {worst.status} {missed[:1].upper()}{missed[1:]} (tol is {bounds.gap:g}), "
         f"after {worst.iterations:,.0f} {worst.trace.unit} of {worst.solver}{among}. {_remedy(worst, X)}",
         ConvergenceWarning,
         stacklevel=users_level(),
     )
+
+
+def whose_words(estimator: Any) -> str:
+    """That a warning begins with words of another library, and which solver it speaks of all the same."""
+    return f"These words are scikit-learn's, kept for filters of warnings; the solver was {type(estimator).__name__}'s own, of Gapless."
 
 
 def users_level() -> int:
@@ -83,7 +91,9 @@ def _column_spread(X: Any) -> float:
     """The largest over the smallest root mean square of a column that is not zero; 1 where samples are not rows of numbers."""
     if not _is_matrix(X):
         return 1.0
-    square = np.asarray((X.multiply(X) if sp.issparse(X) else np.square(X)).mean(axis=0), dtype=np.float64).ravel()
+    # Without a second X, which would take longer than all the rest.
+    total = X.multiply(X).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X, dtype=np.float64)
+    square = np.asarray(total, dtype=np.float64).ravel() / X.shape[0]
     square = square[square > 0]
     return float(np.sqrt(square.max() / square.min())) if len(square) else 1.0
 

@@ -13,9 +13,10 @@ from sklearn.utils import check_random_state
 
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.callbacks import CallbackSupport, FitHooks
+from gapless.estimators.deadline import Deadline
+from gapless.estimators.judging import Bounds, judged
 from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
-from gapless.estimators.special import vanishes
 from gapless.estimators.watch import Watch
 from gapless.machine import core_count, limit_threads_here
 from gapless.problems.problem import Problem
@@ -78,8 +79,15 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         data: tuple[Any, Any, Any],
         kkt_tol: float | None,
         max_iter: float | None,
+        deadline: Deadline,
     ) -> Run:
-        """Solve each problem and warn of early stops; after Ctrl-C everything is set all the same. ``data`` is (X, y, sample_weight)."""
+        """Solve each problem and warn of early stops; after Ctrl-C everything is set all the same.
+
+        ``data`` is (X, y, sample_weight); ``deadline`` began with the fit.
+        """
+        jobs = job_count(len(problems), self.n_jobs)
+        deadline.expect(len(problems), jobs)
+        bounds = Bounds(self._gap_tol, None if kkt_tol is None else self.tol)
         features = None if getattr(self, "kernel", None) == "precomputed" else data[0]
         starts = self._starts(len(problems))
         state = getattr(self, "random_state", None)
@@ -93,8 +101,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                     try:
                         problem = problems[k]()
                         return self._solve_one(
-                            problem, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=self.max_time,
+                            problem, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=deadline.next_share(),
                             callback=watch.on(k, problem), start=_fitting(starts[k], problem), random_state=seed,
+                            in_samples=self._in_samples,
                         )  # fmt: skip
                     except Interrupted as interruption:
                         watch.halt()
@@ -104,7 +113,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                             raise
                         watch.halt()
 
-            results = run_all(run, len(problems), self.n_jobs, watch)
+            results = run_all(run, len(problems), jobs, watch)
         for result in results:
             _refuse(result)
         if watch.halted:
@@ -112,13 +121,11 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 replace(result, status=Status.INTERRUPTED) if result.status is Status.CALLBACK else result
                 for result in results
             ]
-        proven = [r.status.proven or vanishes(r.problem, r.certificate, self._gap_tol) for r in results]
+        # Nothing may change a certificate after it was judged.
+        results = [judged(_final(self._settle(result), self._in_samples), bounds) for result in results]
         if not watch.halted:
-            early = [result for result, good in zip(results, proven, strict=True) if not good]
-            warn_if_early(early, len(results), self._opening, self._gap_tol, features)
-        self._solved = [
-            _keep(self._settle(result), good, self._in_samples) for result, good in zip(results, proven, strict=True)
-        ]
+            warn_if_early(results, self._opening, bounds, features)
+        self._solved = [_keep(result, self._in_samples) for result in results]
         self.certificates_ = [solved.certificate for solved in self._solved]
         self.certificate_: Certificate = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
         self.traces_ = [solved.trace for solved in self._solved]
@@ -162,15 +169,18 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         return self
 
 
-def run_all(run: Callable[[int], Result], count: int, n_jobs: int | None, watch: Watch) -> list[Result]:
-    """``run(k)`` for each k, on threads where more than one job is asked for: compiled loops hold no lock."""
+def job_count(count: int, n_jobs: int | None) -> int:
+    """How many of ``count`` subproblems are solved at a time."""
     jobs = 1 if n_jobs is None else n_jobs
-    if jobs == 1 or count == 1:
+    return min(max(1, core_count() + 1 + jobs) if jobs < 0 else jobs, count)
+
+
+def run_all(run: Callable[[int], Result], count: int, jobs: int, watch: Watch) -> list[Result]:
+    """``run(k)`` for each k, on threads where there is more than one job: compiled loops hold no lock."""
+    if jobs == 1:
         return [run(k) for k in range(count)]
-    cores = core_count()
-    jobs = min(max(1, cores + 1 + jobs) if jobs < 0 else jobs, count)
     # Each job has its part of the cores.
-    with ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, cores // jobs),)) as pool:
+    with ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, core_count() // jobs),)) as pool:
         futures = [pool.submit(run, k) for k in range(count)]
         try:
             wait(futures)
@@ -197,14 +207,17 @@ def _refuse(result: Result) -> None:
         raise InvalidInputError(NOT_FINITE)
 
 
-def _keep(result: Result, proven: bool, in_samples: bool) -> Solved:
-    """What stays of a result. ``in_samples``: the model is its coefficients in the samples, and not w."""
-    if in_samples and result.expansion is None:
-        result = _one_point(result)
+def _final(result: Result, in_samples: bool) -> Result:
+    """The result whose model is kept. ``in_samples``: that is its coefficients in the samples, and not w."""
+    return _one_point(result) if in_samples and result.expansion is None else result
+
+
+def _keep(result: Result, in_samples: bool) -> Solved:
+    """What stays of a final and judged result."""
     return Solved(
         solver=result.solver,
         status=result.status,
-        proven=proven,
+        proven=result.status.proven,
         iterations=result.iterations,
         seconds=result.seconds,
         certificate=result.certificate,

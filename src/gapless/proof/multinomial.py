@@ -23,6 +23,10 @@ def _(problem: MultinomialProblem, point: Point) -> tuple[PrimalPoint, DualPoint
     given = point.beta if point.beta is not None and np.isfinite(point.beta).all() else None
     if given is not None and given.shape != shape:
         raise InvalidInputError(f"beta must have the shape {shape}; got {given.shape}.")
+    if given is None and point.expansion is None:
+        # β = 0 has p on the classes themselves, D = 0 and no products with the kernel matrix: the point that any solve begins with costs nothing.
+        zero = np.zeros(shape)
+        return _primal(problem, zero, zero, own=True), DualPoint(0.0, zero, 0.0, 0.0, math.nan)
     p, box_violation, sum_violation = _feasible(problem, given)
     beta = problem.cost[:, None] * (_indicator(problem) - p)
     expansion = np.zeros(shape) if point.beta is None and point.expansion is None else point.expansion

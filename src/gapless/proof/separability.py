@@ -22,8 +22,8 @@ from gapless.proof.certificate import ray_norm
 MEETS, MEETS_BY_KERNEL = 1e-9, 1e-7
 
 
-def find_ray(problem: Problem) -> np.ndarray | None:
-    """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1, or None where the data is separable."""
+def find_ray(problem: Problem, seconds: float = np.inf) -> np.ndarray | None:
+    """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1, or None where the data is separable, or was not found not to be in time."""
     assert isinstance(problem.dual, DualBox)
     _ = problem.diagonal  # refuses a kernel that overflows, whose matrix has no factor
     features = _features(problem)
@@ -40,7 +40,14 @@ def find_ray(problem: Problem) -> np.ndarray | None:
             if sp.issparse(equations)
             else np.vstack([equations, gain])
         )
-        outcome = linprog(np.zeros(len(columns)), A_eq=A, b_eq=np.append(zero, 1.0), bounds=(0, None), method="highs")
+        outcome = linprog(
+            np.zeros(len(columns)),
+            A_eq=A,
+            b_eq=np.append(zero, 1.0),
+            bounds=(0, None),
+            method="highs",
+            options={} if seconds == np.inf else {"time_limit": max(seconds, 0.0)},
+        )
         if outcome.status != 0:
             return None
         used = np.flatnonzero(outcome.x > 0)

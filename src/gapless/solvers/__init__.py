@@ -65,11 +65,11 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 
-def as_solver(solver: str | Solver, problem: Problem, tol: float = 1e-6) -> Solver:
-    """A solver by its name, with its default options, or the solver itself; ``"auto"`` picks one for the problem and the gap asked for."""
+def as_solver(solver: str | Solver, problem: Problem, tol: float = 1e-6, max_time: float | None = None) -> Solver:
+    """A solver by its name, with its default options, or the solver itself; ``"auto"`` picks one for the problem, the gap and the time."""
     if isinstance(solver, Solver):
         return solver
-    name = choose(problem, tol) if isinstance(solver, str) and solver == "auto" else solver
+    name = choose(problem, tol, max_time) if isinstance(solver, str) and solver == "auto" else solver
     if not isinstance(name, str) or name not in SOLVERS:
         raise InvalidInputError(f"solver must be a Solver or one of auto, {', '.join(SOLVERS)}; got {solver!r}.")
     return SOLVERS[name]()

@@ -22,11 +22,12 @@ QUANTUM = 1e7
 class Budget(NamedTuple):
     """How much an engine may do in one step: about ``work`` entries of X or K to touch, and not more than ``iterations`` of its own unit.
 
-    At least one iteration fits, however small the work.
+    At least one iteration fits, however small the work. ``seconds`` are what is left of ``max_time``, for engines whose one step may take long.
     """
 
     work: float = QUANTUM
     iterations: float = np.inf
+    seconds: float = np.inf
 
 
 class Targets(NamedTuple):

@@ -34,10 +34,13 @@ _SOME = 1000  # rows that tell how long all are
 _PRODUCT = 1.5  # a product of two entries of a sparse row, over all Hessians of a solve
 
 
-def choose(problem: Problem, tol: float = 1e-6) -> str:
-    """The name of the solver that ``auto`` stands for."""
+def choose(problem: Problem, tol: float = 1e-6, max_time: float | None = None) -> str:
+    """The name of the solver that ``auto`` stands for. Where none is expected to end within ``max_time``, one whose steps are short."""
     costs = expected_costs(problem, tol)
-    return min(costs, key=costs.__getitem__) if costs else "smo"
+    best = min(costs, key=costs.__getitem__) if costs else "smo"
+    if max_time is None or not costs or costs[best] <= 1e9 * max_time:
+        return best
+    return next((name for name in (SDCA.name, "smo") if name in costs), best)
 
 
 def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:

@@ -9,6 +9,7 @@ which conjugate gradients need one product with K each.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 import scipy.linalg as la
 from scipy.special import expit
 
+from gapless.background import in_background
 from gapless.data import available_bytes
 from gapless.kernels import Precomputed, Validity
 from gapless.losses import Logistic
@@ -125,7 +127,8 @@ class KernelNewtonEngine(Engine):
         before, target = self.gap, min(targets)
         wanted = 0.5 * math.sqrt(target * abs(self.primal) / before) if before > 0 else 1.0
         reached = math.sqrt(before / abs(self.primal)) if self.primal else 0.0
-        v, Kv, products = self._direction(min(_LOOSE, max(wanted, min(_LOOSE, reached))))
+        began = time.perf_counter()
+        v, Kv, products = self._direction(min(_LOOSE, max(wanted, min(_LOOSE, reached))), began + budget.seconds)
         slope, bend, cross = _dot(self.a - self.loss.beta, Kv), _dot(v, Kv), _dot(self.a, Kv)
         half = 0.5 * _dot(self.a, self.f)
         t = 1.0
@@ -142,7 +145,9 @@ class KernelNewtonEngine(Engine):
         self._judge(self.loss.offsets)
         n = len(self.K)
         work = float((products + 2) * self.a.size * n)
-        if products > _PATIENCE + n // _SAMPLES_A_PRODUCT and 16 * n * n < available_bytes():
+        spent = time.perf_counter() - began
+        in_time = spent / (products + 2) * n / _SAMPLES_A_PRODUCT < budget.seconds - spent
+        if products > _PATIENCE + n // _SAMPLES_A_PRODUCT and in_time and 16 * n * n < available_bytes():
             self.factor = _factor(self.K, self.loss.curvature)
             work += float(n) ** 3 / 3
         if t == 0.0 or before == 0.0 or (self.gap >= 0.5 * before and before <= 1e-14 * abs(self.primal)):
@@ -159,8 +164,11 @@ class KernelNewtonEngine(Engine):
         self.primal = 0.5 * _dot(self.a, self.f) + self.loss.value
         self.gap = max(0.0, 0.5 * _dot(self.a - self.loss.beta, self.Kr))
 
-    def _direction(self, share: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """(v, Kv, products): conjugate gradients on v + H(Kv) = −r until the residual's norm has fallen to ``share``."""
+    def _direction(self, share: float, until: float) -> tuple[np.ndarray, np.ndarray, int]:
+        """(v, Kv, products): conjugate gradients on v + H(Kv) = −r until the residual's norm has fallen to ``share``, or the clock is at ``until``.
+
+        Wherever they stop, their v is a direction of descent.
+        """
         curve = self.loss.curve
         r, Kr = self.loss.beta - self.a, -self.Kr
         v, Kv = np.zeros_like(r), np.zeros_like(r)
@@ -177,7 +185,7 @@ class KernelNewtonEngine(Engine):
             v, Kv, r = v + rho / bend * p, Kv + rho / bend * Kp, r - rho / bend * q
             Kr = self.K @ r
             products += 1
-            if _dot(r, Kr) <= enough:
+            if _dot(r, Kr) <= enough or time.perf_counter() >= until:
                 break
             z, Kz = self._precondition(r, Kr)
             former, rho = rho, _dot(z, Kr)
@@ -198,7 +206,8 @@ def _factor(K: np.ndarray, h: np.ndarray) -> Factor:
     M = root[:, None] * K
     M *= root
     M[np.diag_indices_from(M)] += 1.0
-    return Factor(root, la.cholesky(M, lower=True, overwrite_a=True, check_finite=False))
+    # LAPACK hears no Ctrl-C, and a large matrix takes it seconds.
+    return Factor(root, in_background(lambda: la.cholesky(M, lower=True, overwrite_a=True, check_finite=False)))
 
 
 def _gram(problem: Problem, name: str) -> np.ndarray:

@@ -99,10 +99,10 @@ class SmoEngine(Engine):
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         if self._is_short:
-            iterations, work, outcome = self.native.step(*budget, *targets)
+            iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
         else:
             with one_blas_thread():  # used by the Newton finish, whose result must not depend on their number
-                iterations, work, outcome = self.native.step(*budget, *targets)
+                iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
         return Advance(iterations, work, _OUTCOMES[outcome])
 
     def point(self) -> Point:

@@ -11,6 +11,7 @@ Both are stated in units of β in which neither the costs nor K are extreme, sin
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -68,20 +69,24 @@ class QPEngine(Engine):
         self.solver, self.problem, self.solution = solver, problem, start
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
-        self.solution = (_solve_dual if self.solver.form == "dual" else _solve_primal)(
-            self.problem, self.solver.backend
-        )
+        solve = _solve_dual if self.solver.form == "dual" else _solve_primal
+        try:
+            self.solution = solve(self.problem, self.solver.backend, time.perf_counter() + budget.seconds)
+        except TimeoutError:  # which the loop's own clock tells too
+            return Advance(0.0, 0.0)
         return Advance(1.0, float(self.problem.n_samples) ** 2, Outcome.STALLED)
 
     def point(self) -> Point:
         return self.solution
 
 
-def _call(backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray) -> tuple[Any, Any]:
+def _call(
+    backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray, until: float
+) -> tuple[Any, Any]:
     """The library's (x, multipliers of A x = b), x None where it found nothing.
 
     Ctrl-C is heard meanwhile: a small program runs on a thread; in a large one the library holds the interpreter for long, and a process of
-    its own, which takes about a second to start, can be ended.
+    its own, which takes about a second to start, can be ended, as it is by a TimeoutError at the time ``until``.
     """
     try:
         import qpsolvers
@@ -96,7 +101,7 @@ def _call(backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, u
             "import warnings; warnings.simplefilter('ignore')\nimport qpsolvers\n"
             "found = qpsolvers.solve_problem(qpsolvers.Problem(*task[0]), **task[1])\nanswer = (found.x, found.y)"
         )
-        return in_child(code, (task, options))
+        return in_child(code, (task, options), until - time.perf_counter())
     with warnings.catch_warnings():
         # An early stop is the certificate's to judge, in figures.
         warnings.filterwarnings("ignore", message="Clarabel.rs terminated with status", category=UserWarning)
@@ -127,7 +132,7 @@ def _require_gram(n: int, copies: int) -> None:
     require_memory(copies * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
 
 
-def _solve_dual(problem: Problem, backend: str) -> Point:
+def _solve_dual(problem: Problem, backend: str, until: float) -> Point:
     n = problem.n_samples
     unit = _unit(problem)
     dual = _scaled(problem, unit)
@@ -144,7 +149,7 @@ def _solve_dual(problem: Problem, backend: str) -> Point:
     else:
         P, q, lower, upper, A = K, -dual.p, dual.lower, dual.upper, ones
     free = problem.intercept == "free"
-    x, _ = _call(backend, P, q, A if free else None, problem.totals / unit if free else None, lower, upper)
+    x, _ = _call(backend, P, q, A if free else None, problem.totals / unit if free else None, lower, upper, until)
     if x is None:
         return Point(beta=np.zeros(n))
     beta = unit * (x[:n] - x[n:] if split else x)
@@ -169,7 +174,7 @@ def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
     return beta
 
 
-def _solve_primal(problem: Problem, backend: str) -> Point:
+def _solve_primal(problem: Problem, backend: str, until: float) -> Point:
     """Variables (w or γ, b, a⁺, a⁻, u, e), equations ⟨w, xᵢ⟩ + b + a⁺ − a⁻ + u + e = p."""
     n = problem.n_samples
     unit = _unit(problem)
@@ -206,7 +211,7 @@ def _solve_primal(problem: Problem, backend: str) -> Point:
     A = sp.hstack([kind[0] for kind in kinds], format="csc")
     P = sp.block_diag([kind[1] for kind in kinds], format="csc")
     q, lower, upper = (np.concatenate([kind[k] for kind in kinds]) for k in (2, 3, 4))
-    x, multipliers = _call(backend, P, q, A, dual.p.copy(), lower, upper)
+    x, multipliers = _call(backend, P, q, A, dual.p.copy(), lower, upper, until)
     if x is None:
         return Point(beta=np.zeros(n))
     b = float(x[m]) if problem.intercept != "none" else 0.0

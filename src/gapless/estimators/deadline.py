@@ -1,0 +1,43 @@
+"""``max_time`` of an estimator: one clock for all of a fit, its set-up and all its subproblems included."""
+
+from __future__ import annotations
+
+import math
+import threading
+from time import perf_counter
+
+_MOMENT = 1e-9  # seconds: what a subproblem is given that begins too late, so that it ends at once with a certificate
+
+
+class Deadline:
+    """Runs from its construction on. Subproblems that have not begun share what is left in equal parts, so that each of them gets something.
+
+    What one of them does not need is left to the others.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = math.inf if seconds is None else float(seconds)
+        self._began = perf_counter()
+        self._waiting = self._jobs = 1
+        self._lock = threading.Lock()
+
+    def expect(self, subproblems: int, jobs: int) -> None:
+        """So many subproblems are to come, so many at a time."""
+        self._waiting, self._jobs = subproblems, jobs
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return self._left() <= 0
+
+    def next_share(self) -> float | None:
+        """Seconds for the next subproblem; None where there is no bound."""
+        if self._seconds == math.inf:
+            return None
+        with self._lock:
+            rounds = max(1, math.ceil(self._waiting / self._jobs))
+            self._waiting -= 1
+        return max(_MOMENT, self._left() / rounds)
+
+    def _left(self) -> float:
+        return self._seconds - (perf_counter() - self._began)

@@ -1,0 +1,54 @@
+"""The one place that decides whether a fit reached its tol: by the certificate that the user sees, and by nothing that came before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gapless.estimators.special import vanishes
+from gapless.kernels import Validity
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate
+from gapless.result import Result, Status
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a certificate has to keep to: a relative duality gap, and a largest KKT violation where one is asked for (else None).
+
+    A certificate is within the bounds where its relative gap and, if asked for, its KKT violation are. Where the kernel is not valid (not psd),
+    nothing bounds the optimum, and the KKT violation alone counts. Where the optimum of a ν-form is zero, in place of the relative gap the absolute
+    one does, as :func:`~gapless.estimators.special.vanishes` says.
+    """
+
+    gap: float
+    kkt: float | None = None
+
+    def missed(self, problem: Problem, certificate: Certificate) -> str | None:
+        """The bounds that a certificate misses, each with its value, as a clause; None where it is within all of them."""
+        missed = []
+        proves = problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
+        kkt = self.gap if self.kkt is None and not proves else self.kkt
+        if proves and not certificate.relative_gap <= self.gap and not vanishes(problem, certificate, self.gap):
+            missed.append(f"the certified relative duality gap is {certificate.relative_gap:.2g}")
+        if kkt is not None and certificate.kkt_violation > kkt:  # NaN: a problem that has no such violation
+            missed.append(f"the largest KKT violation is {certificate.kkt_violation:.2g}")
+        return " and ".join(missed) or None
+
+
+def judged(result: Result, bounds: Bounds) -> Result:
+    """A result whose status says what its certificate does: proven where that is within the bounds, and only there.
+
+    Two statuses stand as they are: a model that is optimal for the approximation that was asked for, and a hard margin that does not exist.
+    """
+    status = result.status
+    if status is Status.NOT_SEPARABLE:
+        return result
+    if bounds.missed(result.problem, result.certificate) is not None:
+        contradicts = status.proven and status is not Status.APPROXIMATE
+        return replace(result, status=Status.STALLED) if contradicts else result
+    kernel = result.problem.kernel
+    if kernel is not None and kernel.validity is Validity.NOT_VALID:
+        status = Status.STATIONARY
+    else:
+        status = Status.CONVERGED if result.certificate.relative_gap <= bounds.gap else Status.ZERO
+    return result if status is result.status else replace(result, status=status)
