@@ -190,7 +190,8 @@ class SVC(ApproximatingMixin, _KernelClassifier):
 
     A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes. Added: ``certificate_`` (primal, dual and gap; of several
     subproblems the worst, all in ``certificates_``), ``trace_``, ``alpha_``, ``decision_interval``, ``save``; the parameters ``solver``,
-    ``max_time``, ``warm_start``, ``n_jobs`` and ``callback``. ``tol`` bounds the relative duality gap and the largest KKT violation.
+    ``max_time``, ``warm_start``, ``n_jobs`` and ``callback``. ``tol`` bounds the relative duality gap and the largest KKT violation:
+    a fit without a warning has each of ``certificates_`` within both, and ``fit_status_`` 0. ``max_time`` bounds the seconds of the whole fit.
     ``probability`` is not offered; ``sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)`` gives probabilities.
 
     ``approximation``, a feature map such as ``gapless.features.Nystroem(500)``, has the model trained on its features of the kernel; the dual point
@@ -279,7 +280,8 @@ class NuSVC(_KernelClassifier):
 
     ν bounds the share of margin errors from above and the share of support vectors from below. A drop-in for :class:`sklearn.svm.NuSVC`,
     with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum is zero and no gap is small relative to
-    it; the fit then counts as proven where primal − dual ≤ ½ (1e-6·νn·R)², R being the largest distance of a sample from their mean.
+    it; the fit then counts as proven where primal − dual ≤ ½ (1e-6·νn·R)², n and R being the number of samples of the
+    pair of classes and the largest distance of one of them from their mean.
 
     >>> from gapless import NuSVC
     >>> NuSVC(nu=0.5, kernel="linear").fit([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]).predict([[-3.0], [3.0]])
