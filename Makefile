@@ -68,8 +68,9 @@ COUNT ?= 100000
 SEED ?= 0
 JOBS ?= 2
 
-campaign: $(READY) $(NATIVE) ## fuzzed problems against exact referees: COUNT=100000 SEED=0 JOBS=2, half an hour on two cores
+campaign: $(READY) $(NATIVE) ## fuzzed problems against exact referees, then faults: COUNT=100000 SEED=0 JOBS=2, an hour on two cores
 	$(BIN)/python -m tests.campaign --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
+	$(BIN)/python -m tests.campaign --faults 20
 
 lint: $(READY) ## style, types and layers
 	$(BIN)/ruff check .

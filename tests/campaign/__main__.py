@@ -6,8 +6,11 @@ import argparse
 import json
 import math
 import sys
+import tempfile
 import time
+from pathlib import Path
 
+from tests.campaign.faults import FAULTS
 from tests.campaign.judge import judge
 from tests.campaign.runner import run
 from tests.campaign.specs import draw
@@ -22,6 +25,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="another seed is another campaign")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes")
     parser.add_argument("--replay", metavar="SPEC", help="one problem: its JSON, or seed:index")
+    parser.add_argument(
+        "--faults",
+        type=int,
+        metavar="ROUNDS",
+        help="signals, kills, full disks, forks, threads and memory instead of problems",
+    )
     parser.add_argument("--report", action="store_true", help="print the table of the last run")
     options = parser.parse_args()
     if options.report:
@@ -29,6 +38,8 @@ def main() -> int:
         return 0
     if options.replay:
         return _replay(options.replay)
+    if options.faults:
+        return _faults(options.faults)
     return _campaign(options.seed, options.first, options.count, options.jobs)
 
 
@@ -40,6 +51,16 @@ def _replay(given: str) -> int:
     for kind, sentence, size in verdict.failures:
         print(f"{kind} ({size:.1e}): {sentence}")
     return 1 if verdict.failures else 0
+
+
+def _faults(rounds: int) -> int:
+    failed = 0
+    for fault in FAULTS:
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = fault(rounds, Path(folder))
+        failed += bool(wrong)
+        print(f"{fault.__name__}: {'; '.join(wrong) or 'passed'}", flush=True)
+    return 1 if failed else 0
 
 
 def _campaign(seed: int, first: int, count: int, jobs: int) -> int:

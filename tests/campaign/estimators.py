@@ -58,20 +58,8 @@ def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningM
             continue
         verdict.judged = True
         referee = Referee(part.statement) if part.targets is None else ShortfallReferee(part.statement, part.targets)
-        points = part.rivals + ([] if part.own is None else [part.own])
-        zero = np.zeros(part.statement.rows.shape[1] if part.statement.is_linear else len(part.statement.y))
-        weights, offsets = part.own or (zero, np.zeros(len(part.statement.totals)))
-        if np.isfinite(weights).all() and np.isfinite(offsets).all():
-            claim = certificate if part.own is not None else _Claim(math.inf, certificate.dual)
-            hold_values(verdict, referee, claim, weights, offsets, None, points)
-
-
-@dataclass(frozen=True)
-class _Claim:
-    """The part of a certificate that a subproblem without a public model can be held to."""
-
-    primal: float
-    dual: float
+        own = part.own if part.own is not None and all(np.isfinite(v).all() for v in part.own) else None
+        hold_values(verdict, referee, certificate, own, None, part.rivals)
 
 
 def _check_warning(verdict: Verdict, certificates: list[Any], warned: bool, spec: Spec) -> None:

@@ -190,7 +190,7 @@ def check_status(verdict: Verdict, result: Any, tol: float) -> None:
 
 
 def hold(verdict: Verdict, statement: Statement, result: Any, rivals: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Hold a certificate against exact values; the precision is raised once where intervals leave a claim open."""
+    """Hold the certificate of a result against exact values."""
     targets = getattr(result.problem.loss, "target", None)
     referee = Referee(statement) if targets is None else ShortfallReferee(statement, np.asarray(targets))
     if result.status.name == "NOT_SEPARABLE":
@@ -203,59 +203,64 @@ def hold(verdict: Verdict, statement: Statement, result: Any, rivals: list[tuple
         np.isfinite(weights).all() and np.isfinite(result.offsets).all() and np.isfinite(result.beta).all()
     ):
         return
-    hold_values(verdict, referee, result.certificate, weights, result.offsets, result.beta, rivals)
+    hold_values(verdict, referee, result.certificate, (weights, result.offsets), result.beta, rivals)
 
 
 def hold_values(
     verdict: Verdict,
     referee: Referee,
     certificate: Any,
-    weights: np.ndarray,
-    offsets: np.ndarray,
+    model: tuple[np.ndarray, np.ndarray] | None,
     beta: np.ndarray | None,
     rivals: list[tuple[np.ndarray, np.ndarray]],
 ) -> None:
     """certificate.primal against the stored model and every exact dual value, certificate.dual against every exact primal value."""
     statement = referee.statement
-    b = rationals(offsets)
-    if statement.intercept == "none" and any(b):
-        verdict.fail("model", f"a problem without an intercept has b = {offsets}")
-    own = referee.primal(rationals(weights), b)
-    primal, dual = certificate.primal, certificate.dual
-    hard_tube = statement.is_hard and "insensitive" in statement.loss  # holds to rounding, as its page says
-    if math.isfinite(primal) and not hard_tube:
-        if own is None:
-            verdict.fail(
-                "model", "the certificate is finite, but the stored model does not separate the data", math.inf
-            )
-        elif certainly_less(rational(primal), own):
-            verdict.fail(
-                "model", _told("the stored model's P is", own, "certificate.primal", primal), _excess(own, primal)
-            )
-    if not statement.is_semidefinite:
-        if statement.kernel[0] == "sigmoid" and dual > -math.inf:
-            verdict.fail("refuted_dual", f"a dual value, {dual!r}, for a kernel that is not positive semi-definite")
-        return
-    points = [("the stored model's P is", own)]
+    points = [("a rival's P is", referee.primal(rationals(w), rationals(b))) for w, b in rivals]
     zero = [fmpq(0)] * (statement.rows.shape[1] if statement.is_linear else len(statement.y))
-    points.append(("P at w = 0 is", referee.primal(zero, [fmpq(0)] * len(b))))
-    points += [("a rival's P is", referee.primal(rationals(w), rationals(o))) for w, o in rivals]
-    if math.isfinite(dual):
+    points.append(("P at w = 0 is", referee.primal(zero, [fmpq(0)] * len(statement.totals))))
+    if model is not None:
+        own = referee.primal(*map(rationals, model))
+        points.append(("the stored model's P is", own))
+        _hold_model(verdict, statement, certificate.primal, model[1], own)
+    if statement.is_semidefinite:
+        _hold_dual(verdict, certificate.dual, points)
+        if beta is not None:
+            _hold_primal(verdict, referee, certificate.primal, beta)
+    elif statement.kernel[0] == "sigmoid" and certificate.dual > -math.inf:
+        sentence = f"a dual value, {certificate.dual!r}, for a kernel that is not positive semi-definite"
+        verdict.fail("refuted_dual", sentence)
+
+
+def _hold_model(verdict: Verdict, statement: Statement, primal: float, offsets: np.ndarray, own: Any) -> None:
+    if statement.intercept == "none" and offsets.any():
+        verdict.fail("model", f"a problem without an intercept has the offset {offsets}")
+    hard_tube = statement.is_hard and "insensitive" in statement.loss  # holds to rounding, as docs/reliability.md says
+    if not math.isfinite(primal) or hard_tube:
+        return
+    if own is None:
+        verdict.fail("model", "certificate.primal is finite, but the stored model does not separate the data")
+    elif certainly_less(rational(primal), own):
+        verdict.fail("model", _told("the stored model's P is", own, "certificate.primal", primal), _excess(own, primal))
+
+
+def _hold_dual(verdict: Verdict, dual: float, points: list[tuple[str, Any]]) -> None:
+    if dual == math.inf:
+        verdict.fail("refuted_dual", "certificate.dual is infinite without NOT_SEPARABLE")
+    elif math.isfinite(dual):
         for name, value in points:
             if value is not None and certainly_less(value, rational(dual)):
                 verdict.fail("refuted_dual", _told(name, value, "certificate.dual", dual), _excess(value, dual))
-    elif dual == math.inf:
-        verdict.fail("refuted_dual", "certificate.dual is infinite without NOT_SEPARABLE")
-    if beta is not None and math.isfinite(primal):
-        feasible = referee.feasible(beta)
-        if feasible is not None:
-            value = referee.dual(feasible)
-            if certainly_less(rational(primal), value):
-                verdict.fail(
-                    "refuted_primal",
-                    _told("an exact dual value is", value, "certificate.primal", primal),
-                    _excess(value, primal),
-                )
+
+
+def _hold_primal(verdict: Verdict, referee: Referee, primal: float, beta: np.ndarray) -> None:
+    feasible = referee.feasible(beta)
+    if feasible is None or not math.isfinite(primal):
+        return
+    value = referee.dual(feasible)
+    if certainly_less(rational(primal), value):
+        sentence = _told("an exact dual value is", value, "certificate.primal", primal)
+        verdict.fail("refuted_primal", sentence, _excess(value, primal))
 
 
 def _told(name: str, value: Any, claim: str, claimed: float) -> str:
