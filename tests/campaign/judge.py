@@ -95,7 +95,7 @@ def _judge_problem(verdict: Verdict, case: Case, caught: list[warnings.WarningMe
     if result is None:
         return
     verdict.status, verdict.certificates = result.status.name, 1
-    if result.seconds > spec["max_time"] + OVERRUN:
+    if spec["max_time"] is not None and result.seconds > spec["max_time"] + OVERRUN:
         verdict.fail("late", f"max_time={spec['max_time']:g} took {result.seconds:.1f} s")
     check_status(verdict, result, spec["tol"])
     statement = state(spec, case, result.problem)

@@ -22,6 +22,7 @@ SIMPLE_KERNELS = ("linear", "polynomial", "rbf", "laplacian", "sigmoid", "cosine
 SOLVERS = ("smo", "sdca", "qp", "interior_point", "newton", "coordinate_ascent")
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
 LARGE = 0.004  # the share of problems with hundreds or thousands of samples
+UNBOUNDED = 0.01  # the share of small problems without max_time, which the watchdog alone would end
 
 
 def draw(seed: int, index: int) -> Spec:
@@ -30,7 +31,9 @@ def draw(seed: int, index: int) -> Spec:
     form = _choose(rng, ("problem", "one_class", "nu_classification", "nu_regression", "estimator"), (78, 4, 4, 4, 10))
     spec: Spec = {"seed": int(rng.integers(2**31)), "form": form, **_shape(rng), **_values(rng)}
     spec["tol"] = float(rng.choice(TOLERANCES))
-    spec["max_time"] = 0.5 if spec["n"] <= 100 else 3.0
+    spec["max_time"] = 0.2 if spec["n"] <= 100 else 3.0
+    if spec["n"] <= 100 and rng.random() < UNBOUNDED:
+        spec["max_time"] = None
     spec["weights"] = _choose(rng, WEIGHTS, (70, 12, 9, 9))
     spec["kernel"] = _kernel(rng, spec["d"], spec["n"])
     if form == "problem":
