@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 import gapless as gl
 from tests.campaign.cases import Case, make_kernel
 from tests.campaign.exact_kernels import gram_table
-from tests.campaign.judge import Verdict, hold_values, in_reach, solve_guarded
+from tests.campaign.judge import Verdict, hold_point, hold_values, in_reach, solve_guarded
+from tests.campaign.other_machines import primal_value
 from tests.campaign.referee import Referee, ShortfallReferee, Statement
 from tests.campaign.rivals import Point
 from tests.campaign.specs import Spec
@@ -49,6 +50,9 @@ def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningM
     certificates = model.certificates_
     verdict.status, verdict.certificates = "WARNED" if warned[0] else "FITTED", len(certificates)
     _check_warning(verdict, certificates, warned[0], spec)
+    if spec.get("variant") or (spec["estimator"] == "KernelLogisticRegression" and len(model.classes_) > 2):
+        _judge_other(verdict, case, model, certificates)
+        return
     parts = list(_parts(spec, case, model))
     if len(parts) != len(certificates):
         verdict.fail("contradiction", f"{len(certificates)} certificates for {len(parts)} subproblems")
@@ -60,6 +64,17 @@ def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningM
         referee = Referee(part.statement) if part.targets is None else ShortfallReferee(part.statement, part.targets)
         own = part.own if part.own is not None and all(np.isfinite(v).all() for v in part.own) else None
         hold_values(verdict, referee, certificate, own, None, part.rivals)
+
+
+def _judge_other(verdict: Verdict, case: Case, model: Any, certificates: list[Any]) -> None:
+    """A machine with an objective of its own: its one certificate against P of the model."""
+    if len(certificates) != 1 or case.rows.size > 20_000 or len(case.rows) > 100:
+        return
+    value = primal_value(verdict.spec, case, model)
+    if value is None:
+        return
+    verdict.judged = True
+    hold_point(verdict, certificates[0], value)
 
 
 def _check_warning(verdict: Verdict, certificates: list[Any], warned: bool, spec: Spec) -> None:
@@ -83,8 +98,12 @@ def _check_warning(verdict: Verdict, certificates: list[Any], warned: bool, spec
 def _options(spec: Spec, case: Case) -> dict[str, Any]:
     name = spec["estimator"]
     options: dict[str, Any] = {} if name.startswith("Linear") else {"kernel": make_kernel(case.kernel, None)}
-    if name in ("SVC", "SVR", "NuSVR", "LinearSVC", "LinearSVR"):
+    if name not in ("NuSVC", "OneClassSVM"):
         options["C"] = spec["C"]
+    if spec.get("variant") == "l1":
+        options |= {"penalty": "l1", "dual": False}
+    elif spec.get("variant"):
+        options["multi_class"] = spec["variant"]
     if name in ("NuSVC", "NuSVR", "OneClassSVM"):
         options["nu"] = spec["nu"]
     if name in ("SVR", "LinearSVR"):
@@ -106,6 +125,10 @@ def _parts(spec: Spec, case: Case, model: Any) -> Iterator[Part]:
             own = None if own is None else (own[0][used], own[1])
             y = np.where(case.y[used] == labels[1], 1.0, -1.0)
             yield (_pair if name == "SVC" else _nu_pair)(spec, case, used, y, weight[used], own)
+    elif name == "KernelLogisticRegression":
+        y = np.where(case.y == model.classes_[1], 1.0, -1.0)
+        statement = Statement(case.rows, y, spec["C"] * weight, "logistic", 0.0, "free", 1.0, case.kernel)
+        yield Part(statement, None, _as_weights(statement, _expansion(model, len(y))), [])
     elif name == "SVR":
         statement = Statement(
             case.rows, case.y, spec["C"] * weight, "epsilon_insensitive", spec["epsilon"], "free", 1.0, case.kernel

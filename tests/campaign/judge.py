@@ -232,6 +232,14 @@ def hold_values(
         verdict.fail("refuted_dual", sentence)
 
 
+def hold_point(verdict: Verdict, certificate: Any, own: Any) -> None:
+    """Both sides of a certificate against P of the stored model alone."""
+    _hold_dual(verdict, certificate.dual, [("the stored model's P is", own)])
+    if math.isfinite(certificate.primal) and certainly_less(rational(certificate.primal), own):
+        sentence = _told("the stored model's P is", own, "certificate.primal", certificate.primal)
+        verdict.fail("model", sentence, _excess(own, certificate.primal))
+
+
 def _hold_model(verdict: Verdict, statement: Statement, primal: float, offsets: np.ndarray, own: Any) -> None:
     if statement.intercept == "none" and offsets.any():
         verdict.fail("model", f"a problem without an intercept has the offset {offsets}")

@@ -17,7 +17,7 @@ TUBE_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 INTERCEPTS = ("free", "regularized", "none")
 CONVENTIONS = ("C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum")
 WEIGHTS = ("ones", "wide", "tiny", "zero")
-ESTIMATORS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR")
+ESTIMATORS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR", "KernelLogisticRegression")
 SIMPLE_KERNELS = ("linear", "polynomial", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "matern")
 SOLVERS = ("smo", "sdca", "qp", "interior_point", "newton", "coordinate_ascent")
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
@@ -66,10 +66,12 @@ def _problem(rng: np.random.Generator) -> Spec:
 def _estimator(rng: np.random.Generator, spec: Spec) -> Spec:
     estimator = str(rng.choice(ESTIMATORS))
     kernel = spec["kernel"] if spec["kernel"][0] in SIMPLE_KERNELS else ["rbf", 0.1, "relative"]
+    several = estimator in ("SVC", "NuSVC", "LinearSVC", "KernelLogisticRegression")
     return {
         "estimator": estimator,
+        "variant": str(rng.choice(["", "l1", "crammer_singer"])) if estimator == "LinearSVC" else "",
         "kernel": ["linear"] if estimator.startswith("Linear") else kernel,
-        "classes": int(rng.integers(2, 5)) if estimator in ("SVC", "NuSVC", "LinearSVC") else 0,
+        "classes": int(rng.integers(2, 5)) if several else 0,
         "C": _log_uniform(rng, 1e-3, 1e3),
         "nu": float(rng.choice([0.05, 0.2, 0.5])),
         "epsilon": float(rng.choice([0.0, 0.1])),
