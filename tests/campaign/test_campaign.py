@@ -24,7 +24,7 @@ from tests.campaign.separation import separates
 from tests.campaign.specs import draw
 from tests.campaign.summary import KINDS, Summary, table
 
-SLICE, BLOCK = 480, 40
+SLICE, BLOCK = 1200, 100
 
 
 @pytest.mark.parametrize("first", range(0, SLICE, BLOCK))
