@@ -150,3 +150,17 @@ def test_resident_memory_does_not_grow_with_the_entries(tmp_path, kind):
     grown, gap = map(float, done.stdout.split())
     assert gap <= 1e-2
     assert grown <= 64 * 2**20
+
+
+def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
+    """NumPy's own error, "1000 requested and 61 written", names neither the store nor the cause."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    source = tmp_path / "samples.svm"
+    source.write_text("+1 1:0.5\n-1 2:1\n")
+    monkeypatch.setattr("gapless.data.store._Writer.add", full)
+    with pytest.raises(InvalidInputError, match=r"store '.*' cannot be written: No space left on device\."):
+        convert(source, tmp_path / "store")
+    assert [path.name for path in tmp_path.iterdir()] == ["samples.svm"]

@@ -109,3 +109,11 @@ def test_causes():
         "repeated samples: 100% occur more than once (give each once, with sample_weight as its number)"
     )
     assert slow_causes(gl.Problem(X, y), ["samples", "of another kind"]) == []
+
+
+def test_samples_that_are_mostly_zero_do_not_overflow():
+    """The median of the diagonal was zero, and the spread of the norms over it a leaked RuntimeWarning."""
+    X = np.zeros((8, 1))
+    X[:3, 0] = 1e8, 1.0, 1.0
+    (cause,) = slow_causes(gl.Problem(X, np.arange(8) % 2, C=1e-12), ["samples of another kind"])
+    assert "spreads by a factor of 1e+16" in cause

@@ -77,6 +77,8 @@ def convert(
                     progress(file.name, writer.n)
         writer.finish()
         _put(building, target)
+    except OSError as error:  # a full disk, above all
+        raise InvalidInputError(f"store {str(target)!r} cannot be written: {error.strerror or error}.") from None
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return target

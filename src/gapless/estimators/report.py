@@ -69,11 +69,11 @@ def slow_causes(problem: Problem, X: Any) -> list[str]:
     spread = _column_spread(X)
     if spread > _SCALES:
         causes.append(f"features whose scales differ by a factor of {spread:.0e} (scale them, e.g. by StandardScaler)")
-    diagonal = problem.diagonal[problem.cost > 0]
-    largest, typical = float(diagonal.max()), float(np.median(diagonal))
-    if largest > _SCALES * max(typical, np.finfo(float).tiny):
+    diagonal = problem.diagonal[(problem.cost > 0) & (problem.diagonal > 0)]
+    largest, typical = (float(diagonal.max()), float(np.median(diagonal))) if len(diagonal) else (0.0, 1.0)
+    if largest > _SCALES * typical:
         causes.append("samples of very different norms, so that the kernel's diagonal spreads by a factor of "
-                      f"{largest / max(typical, np.finfo(float).tiny):.0e} (scale the samples, e.g. by Normalizer)")  # fmt: skip
+                      f"{largest / typical:.0e} (scale the samples, e.g. by Normalizer)")  # fmt: skip
     reach = float(problem.cost.max()) * typical
     if np.isfinite(reach) and reach > _REACH and not problem.is_nu:
         causes.append(

@@ -1,0 +1,191 @@
+"""Faults: what remains after SIGINT, kill -9, a full disk, a fork, and under several threads and processes; and what many fits leave in memory.
+
+Each function returns sentences that tell what went wrong; an empty list is a pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gapless as gl
+from gapless.data.store import convert, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 300  # seconds for a child to end
+GROWTH = 10.0  # MB that the resident memory may grow by between one and two thirds, and again to the end, of many fits
+
+
+def command(name: str, *arguments: object) -> list[str]:
+    """The command line of a child."""
+    return [sys.executable, "-m", "tests.campaign.fault_children", name, *map(str, arguments)]
+
+
+def start(name: str, *arguments: object) -> subprocess.Popen[str]:
+    """A child that has said "ready"."""
+    child = subprocess.Popen(
+        command(name, *arguments), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    if child.stdout.readline() != "ready\n":
+        child.kill()
+        raise RuntimeError(f"{name} did not start: {child.communicate()[1][-2000:]}")
+    return child
+
+
+def ask(name: str, *arguments: object, **environment: str) -> Any:
+    """What a child tells in its last line, as JSON; a text where it fails."""
+    try:
+        done = subprocess.run(
+            command(name, *arguments), cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"{name} did not end in {PATIENCE} s"
+    if done.returncode:
+        return f"{name} ended with {done.returncode}: {done.stderr[-1000:]}"
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def kill_after(child: subprocess.Popen[str], seconds: float) -> None:
+    """kill -9, some moments on."""
+    time.sleep(seconds)
+    child.kill()
+    child.communicate()
+
+
+def killed_while_saving(rounds: int, folder: Path) -> list[str]:
+    """A model file holds one model or the other."""
+    rng, wrong, path = random.Random(0), [], folder / "model.safetensors"
+    for _ in range(rounds):
+        kill_after(start("save_for_ever", path), rng.uniform(0.0, 0.1))
+        try:
+            if gl.load(path).C not in (1.0, 2.0):
+                wrong.append("the file holds a model that nobody saved")
+        except gl.errors.GaplessError as error:
+            wrong.append(f"the file cannot be read after kill -9: {error}")
+    return wrong
+
+
+def killed_while_converting(rounds: int, folder: Path) -> list[str]:
+    """A store is whole, and another conversion goes through, whatever the killed one has left."""
+    rng, wrong = random.Random(0), []
+    source, target = libsvm_file(folder, 3000), folder / "store"
+    for _ in range(rounds):
+        kill_after(start("convert_for_ever", source, target), rng.uniform(0.0, 0.1))
+        try:
+            if open_store(target).X.shape[0] != 3000:
+                wrong.append("the store has lost samples")
+        except gl.errors.GaplessError as error:
+            wrong.append(f"the store cannot be read after kill -9: {error}")
+        convert(source, target)
+        left = sorted(p.name for p in folder.iterdir() if p not in (source, target))
+        if left or open_store(target).X.shape[0] != 3000:
+            wrong.append(f"a second conversion leaves {left}")
+    return wrong
+
+
+def killed_while_training(rounds: int, folder: Path) -> list[str]:
+    """``gapless train`` killed at a random moment: the model file that was there is there, and a model."""
+    rng, wrong, path = random.Random(0), [], folder / "model.safetensors"
+    source = libsvm_file(folder, 500)
+    train = [sys.executable, "-c", "from gapless.cli import app; app()", "train", str(source), "--out", str(path)]
+    subprocess.run(train, cwd=ROOT, check=True, capture_output=True)
+    for _ in range(rounds):
+        child = subprocess.Popen(train, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        kill_after(child, rng.uniform(0.5, 3.0))
+        try:
+            gl.load(path)
+        except gl.errors.GaplessError as error:
+            wrong.append(f"the model file cannot be read after kill -9: {error}")
+    return wrong
+
+
+def full_disk(rounds: int, folder: Path) -> list[str]:
+    """A save or a conversion that finds no room ends with a sentence, leaves the old file as it was, and no other."""
+    rng, wrong = random.Random(0), []
+    path, source, target = folder / "model.safetensors", libsvm_file(folder, 3000), folder / "store"
+    ask("save_on_a_full_disk", path, 10**9)
+    before = path.read_bytes()
+    for _ in range(rounds):
+        size = rng.randrange(1, len(before))
+        for told in (
+            ask("save_on_a_full_disk", path, size),
+            ask("convert_on_a_full_disk", source, target, rng.randrange(1, 10_000)),
+        ):
+            if not told.startswith("sentence:"):
+                wrong.append(f"no room, and no sentence: {told}")
+        if path.read_bytes() != before:
+            wrong.append("the old model is lost")
+        left = sorted(p.name for p in folder.iterdir() if p not in (path, source))
+        if left:
+            wrong.append(f"files are left: {left}")
+    return wrong
+
+
+def interrupted(rounds: int, folder: Path) -> list[str]:
+    """SIGINT at random moments."""
+    told = ask("interrupted_often", rounds)
+    if not isinstance(told, dict):
+        return [str(told)]
+    return told["wrong"] if told["caught"] else ["no interruption was caught"]
+
+
+def forked(rounds: int, folder: Path) -> list[str]:
+    """A fork of a process whose threads have run computes the same bits."""
+    told = ask("forked", rounds)
+    return [] if told == 0 else [f"the fork ended with {told}"]
+
+
+def loky(rounds: int, folder: Path) -> list[str]:
+    """Two processes of joblib compute the same bits as one."""
+    told = ask("in_parallel", "loky", rounds)
+    return [] if told is True else [f"in processes: {told}"]
+
+
+def threads(rounds: int, folder: Path) -> list[str]:
+    """Two threads that solve at the same time compute the same bits as one."""
+    told = ask("in_parallel", "threading", rounds)
+    return [] if told is True else [f"in threads: {told}"]
+
+
+def one_or_two_threads(rounds: int, folder: Path) -> list[str]:
+    """The core's threads do not change a bit of a model."""
+    one, two = (ask("digests", rounds, GAPLESS_NUM_THREADS=number, OMP_NUM_THREADS="1") for number in ("1", "2"))
+    return [] if one == two and isinstance(one, list) else [f"one thread {one}, two threads {two}"]
+
+
+def memory(rounds: int, folder: Path) -> list[str]:
+    """The resident memory does not grow with the number of fits."""
+    told = ask("many_fits", 300 * rounds)
+    if not isinstance(told, list):
+        return [str(told)]
+    growth = [later - earlier for earlier, later in pairwise(told)]
+    return [f"the resident memory grew by {growth} MB from {told[0]:.0f} MB"] if max(growth) > GROWTH else []
+
+
+def libsvm_file(folder: Path, n: int) -> Path:
+    """A LIBSVM file of n samples in a folder."""
+    rng = np.random.default_rng(0)
+    path = folder / "samples.svm"
+    rows = rng.normal(size=(n, 8))
+    path.write_text(
+        "".join(
+            f"{i % 2} " + " ".join(f"{j + 1}:{v:.6g}" for j, v in enumerate(row)) + "\n" for i, row in enumerate(rows)
+        )
+    )
+    return path
+
+
+FAULTS: tuple[Callable[[int, Path], list[str]], ...] = (
+    killed_while_saving, killed_while_converting, killed_while_training, full_disk, interrupted, forked, loky, threads, one_or_two_threads, memory,
+)  # fmt: skip

@@ -1,0 +1,281 @@
+"""One problem of the campaign from its specification to a verdict: solve, then hold the certificate and the status against the referee."""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+from sklearn.exceptions import ConvergenceWarning
+
+import gapless as gl
+from tests.campaign.cases import Case, make_case, make_kernel
+from tests.campaign.exact_kernels import entries_needed
+from tests.campaign.referee import Referee, ShortfallReferee, Statement, certainly_less, rational, rationals
+from tests.campaign.rivals import rival_points
+from tests.campaign.separation import separates
+from tests.campaign.specs import Spec
+
+MOST_ENTRIES = (
+    40_000  # interval operations of a Gram matrix, about a tenth of a second; beyond it only the status is judged
+)
+MOST_NUMBERS = 200_000  # rationals in X
+OVERRUN = 5.0  # seconds beyond max_time after which a fit counts as late
+
+
+@dataclass
+class Verdict:
+    """What became of one problem. ``failures`` are (kind, sentence, size) and empty where all is well."""
+
+    spec: Spec
+    status: str = ""
+    judged: bool = False
+    certificates: int = 0
+    seconds: float = 0.0
+    failures: list[tuple[str, str, float]] = field(default_factory=list)
+    refusal: str = ""
+
+    def fail(self, kind: str, sentence: str, size: float = math.inf) -> None:
+        self.failures.append((kind, sentence, size))
+
+
+def judge(spec: Spec) -> Verdict:
+    """Solve a problem and judge the outcome; nothing escapes but what kills the process."""
+    verdict = Verdict(spec)
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if spec["form"] == "estimator":
+                from tests.campaign.estimators import judge_estimator
+
+                judge_estimator(verdict, make_case(spec), caught)
+            else:
+                _judge_problem(verdict, make_case(spec), caught)
+    except Exception:  # a fault of the campaign itself, and told as one
+        verdict.fail("campaign", traceback.format_exc(limit=-4))
+    verdict.seconds = time.perf_counter() - began
+    return verdict
+
+
+def leaked(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warnings that no user should see."""
+    return [f"{w.category.__name__}: {w.message}" for w in caught if not issubclass(w.category, ConvergenceWarning)]
+
+
+def solve_guarded(verdict: Verdict, caught: list[warnings.WarningMessage], work: Any) -> Any:
+    """What ``work`` returns, or None where it raised: a sentence of Gapless is a refusal, anything else a failure."""
+    outcome = None
+    try:
+        outcome = work()
+    except gl.errors.GaplessError as error:
+        verdict.refusal = f"{type(error).__name__}: {error}"
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        verdict.fail("exception", f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})")
+    for sentence in leaked(caught):
+        verdict.fail("warning", sentence)
+    caught.clear()
+    return outcome
+
+
+def _judge_problem(verdict: Verdict, case: Case, caught: list[warnings.WarningMessage]) -> None:
+    spec = verdict.spec
+
+    def work() -> Any:
+        problem = make_problem(spec, case)
+        return gl.solve(problem, spec.get("solver", "auto"), tol=spec["tol"], max_time=spec["max_time"])
+
+    result = solve_guarded(verdict, caught, work)
+    if result is None:
+        return
+    verdict.status, verdict.certificates = result.status.name, 1
+    if spec["max_time"] is not None and result.seconds > spec["max_time"] + OVERRUN:
+        verdict.fail("late", f"max_time={spec['max_time']:g} took {result.seconds:.1f} s")
+    check_status(verdict, result, spec["tol"])
+    statement = state(spec, case, result.problem)
+    if not in_reach(statement):
+        return
+    verdict.judged = True
+    hold(verdict, statement, result, rival_points(statement) if spec["form"] == "problem" else [])
+
+
+def make_problem(spec: Spec, case: Case) -> gl.Problem:
+    """The problem as a user would state it."""
+    kernel = make_kernel(case.kernel, case.gram)
+    if spec["form"] == "problem":
+        loss = gl.losses.LOSSES[spec["loss"]]
+        given = [spec[name] for name in ("smoothing", "epsilon") if name in spec]
+        return gl.Problem(
+            case.X, case.y, loss=loss(*given), kernel=kernel, intercept=spec["intercept"], sample_weight=case.weight,
+            intercept_scale=spec.get("intercept_scale", 1.0), **{spec["convention"]: spec["value"]},
+        )  # fmt: skip
+    if spec["form"] == "one_class":
+        return gl.nu.one_class(case.X, nu=spec["nu"], kernel=kernel, sample_weight=case.weight)
+    if spec["form"] == "nu_classification":
+        return gl.nu.nu_classification(case.X, case.y, nu=spec["nu"], kernel=kernel, sample_weight=case.weight)
+    return gl.nu.nu_regression(case.X, case.y, nu=spec["nu"], C=spec["C"], kernel=kernel, sample_weight=case.weight)
+
+
+def unit_cost(spec: Spec, total: float) -> float:
+    """cᵢ of a sample of weight one, from the table of conventions."""
+    value = spec["value"]
+    return {
+        "C": value,
+        "C_mean": value / total,
+        "lam_mean": 1 / (value * total),
+        "lam_mean_full": 1 / (2 * value * total),
+        "lam_sum": 1 / value,
+    }[spec["convention"]]
+
+
+def state(spec: Spec, case: Case, problem: gl.Problem) -> Statement:
+    """The problem in plain numbers. Costs and totals are those that Gapless stores in float64, after they were found to be right to rounding."""
+    weight = np.ones(len(case.rows)) if case.weight is None else case.weight
+    cost = np.asarray(problem.cost)
+    if spec["form"] != "problem":
+        signs = np.asarray(problem.y)
+        rows, gram = case.rows, case.gram
+        if spec["form"] == "nu_regression":
+            rows = np.vstack([rows, rows])
+            gram = None if gram is None else np.tile(gram, (2, 2))
+        return Statement(
+            rows, signs, cost, "hinge", 0.0, "free", 1.0, case.kernel, gram, np.asarray(problem.groups),
+            tuple(float(t) for t in problem.totals),
+        )  # fmt: skip
+    unit = unit_cost(spec, float(weight.sum()))
+    expected = np.where(weight > 0, unit, 0.0) if math.isinf(unit) else unit * weight
+    np.testing.assert_allclose(cost, expected, rtol=1e-14)
+    y = case.y if "insensitive" in spec["loss"] else np.where(case.y == case.y.max(), 1.0, -1.0)
+    parameter = spec.get("smoothing", spec.get("epsilon", 0.0))
+    return Statement(
+        case.rows, y, cost, spec["loss"], parameter, spec["intercept"], spec.get("intercept_scale", 1.0), case.kernel, case.gram
+    )  # fmt: skip
+
+
+def in_reach(statement: Statement) -> bool:
+    """Whether the referee's arithmetic takes a moment and not minutes."""
+    n, d = statement.rows.shape
+    if statement.is_linear:
+        return n * d <= MOST_NUMBERS
+    return entries_needed(statement.kernel, n, d) <= MOST_ENTRIES
+
+
+def check_status(verdict: Verdict, result: Any, tol: float) -> None:
+    """Status and certificate say one thing."""
+    certificate, status = result.certificate, result.status.name
+    values = (certificate.primal, certificate.dual, certificate.relative_gap)
+    if any(math.isnan(v) for v in values):
+        verdict.fail("contradiction", f"{status} with NaN in the certificate: {certificate}")
+    if certificate.gap < 0:
+        size = -certificate.gap / max(abs(certificate.primal), 1e-300)
+        verdict.fail("negative_gap", f"{status} with dual above primal: {certificate!r}", size)
+    if status == "CONVERGED" and not certificate.relative_gap <= tol:
+        verdict.fail("contradiction", f"CONVERGED above tol={tol:g}: {certificate}")
+    if (
+        status not in ("CONVERGED", "STATIONARY", "NOT_SEPARABLE")
+        and certificate.relative_gap <= tol
+        and certificate.gap >= 0
+    ):
+        verdict.fail("contradiction", f"{status} though the gap is within tol={tol:g}: {certificate}")
+    for name in ("w", "offsets", "beta", "expansion"):
+        stored = getattr(result, name)
+        if stored is not None and not np.isfinite(stored).all():
+            verdict.fail("contradiction", f"{status} with result.{name} not finite")
+
+
+def hold(verdict: Verdict, statement: Statement, result: Any, rivals: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Hold the certificate of a result against exact values."""
+    targets = getattr(result.problem.loss, "target", None)
+    referee = Referee(statement) if targets is None else ShortfallReferee(statement, np.asarray(targets))
+    if result.status.name == "NOT_SEPARABLE":
+        sentence = separates(referee, rivals)
+        if sentence:
+            verdict.fail("not_separable", f"NOT_SEPARABLE, but {sentence}")
+        return
+    weights = result.w if statement.is_linear else result.expansion
+    if weights is None or not (
+        np.isfinite(weights).all() and np.isfinite(result.offsets).all() and np.isfinite(result.beta).all()
+    ):
+        return
+    hold_values(verdict, referee, result.certificate, (weights, result.offsets), result.beta, rivals)
+
+
+def hold_values(
+    verdict: Verdict,
+    referee: Referee,
+    certificate: Any,
+    model: tuple[np.ndarray, np.ndarray] | None,
+    beta: np.ndarray | None,
+    rivals: list[tuple[np.ndarray, np.ndarray]],
+) -> None:
+    """certificate.primal against the stored model and every exact dual value, certificate.dual against every exact primal value."""
+    statement = referee.statement
+    points = [("a rival's P is", referee.primal(rationals(w), rationals(b))) for w, b in rivals]
+    zero = [fmpq(0)] * (statement.rows.shape[1] if statement.is_linear else len(statement.y))
+    points.append(("P at w = 0 is", referee.primal(zero, [fmpq(0)] * len(statement.totals))))
+    if model is not None:
+        own = referee.primal(*map(rationals, model))
+        points.append(("the stored model's P is", own))
+        _hold_model(verdict, statement, certificate.primal, model[1], own)
+    if statement.is_semidefinite:
+        _hold_dual(verdict, certificate.dual, points)
+        if beta is not None:
+            _hold_primal(verdict, referee, certificate.primal, beta)
+    elif statement.kernel[0] == "sigmoid" and certificate.dual > -math.inf:
+        sentence = f"a dual value, {certificate.dual!r}, for a kernel that is not positive semi-definite"
+        verdict.fail("refuted_dual", sentence)
+
+
+def hold_point(verdict: Verdict, certificate: Any, own: Any) -> None:
+    """Both sides of a certificate against P of the stored model alone."""
+    _hold_dual(verdict, certificate.dual, [("the stored model's P is", own)])
+    if math.isfinite(certificate.primal) and certainly_less(rational(certificate.primal), own):
+        sentence = _told("the stored model's P is", own, "certificate.primal", certificate.primal)
+        verdict.fail("model", sentence, _excess(own, certificate.primal))
+
+
+def _hold_model(verdict: Verdict, statement: Statement, primal: float, offsets: np.ndarray, own: Any) -> None:
+    if statement.intercept == "none" and offsets.any():
+        verdict.fail("model", f"a problem without an intercept has the offset {offsets}")
+    hard_tube = statement.is_hard and "insensitive" in statement.loss  # holds to rounding, as docs/reliability.md says
+    if not math.isfinite(primal) or hard_tube:
+        return
+    if own is None:
+        verdict.fail("model", "certificate.primal is finite, but the stored model does not separate the data")
+    elif certainly_less(rational(primal), own):
+        verdict.fail("model", _told("the stored model's P is", own, "certificate.primal", primal), _excess(own, primal))
+
+
+def _hold_dual(verdict: Verdict, dual: float, points: list[tuple[str, Any]]) -> None:
+    if dual == math.inf:
+        verdict.fail("refuted_dual", "certificate.dual is infinite without NOT_SEPARABLE")
+    elif math.isfinite(dual):
+        for name, value in points:
+            if value is not None and certainly_less(value, rational(dual)):
+                verdict.fail("refuted_dual", _told(name, value, "certificate.dual", dual), _excess(value, dual))
+
+
+def _hold_primal(verdict: Verdict, referee: Referee, primal: float, beta: np.ndarray) -> None:
+    feasible = referee.feasible(beta)
+    if feasible is None or not math.isfinite(primal):
+        return
+    value = referee.dual(feasible)
+    if certainly_less(rational(primal), value):
+        sentence = _told("an exact dual value is", value, "certificate.primal", primal)
+        verdict.fail("refuted_primal", sentence, _excess(value, primal))
+
+
+def _told(name: str, value: Any, claim: str, claimed: float) -> str:
+    exact = float(value.mid() if isinstance(value, arb) else arb(value).mid())
+    return f"{name} {exact!r}, {claim} is {claimed!r}"
+
+
+def _excess(value: Any, claimed: float) -> float:
+    difference = float(abs(arb(value) - arb(claimed)).mid())
+    return difference / max(abs(claimed), 1e-300)
