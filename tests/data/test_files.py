@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import sys
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -252,3 +254,58 @@ def test_parquet_without_its_packages(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingDependencyError, match=r"it takes pandas and pyarrow: pip install pandas pyarrow."):
         read(b"PAR1")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 99999999999999999999:1\n", "data.svm, line 1: an index must be at most 4,294,967,295; got 99999999999999999999."),
+        ("1 1:1\n1 4294967296:1\n", "data.svm, line 2: an index must be at most 4,294,967,295; got 4294967296."),
+        (f"1 {'9' * 5000}:1\n", "data.svm, line 1: an index must be at most 4,294,967,295; got 999"),
+    ],
+)  # fmt: skip
+def test_an_index_of_many_digits_is_named(text: str, message: str, tmp_path: Path) -> None:
+    """One of 20 digits was an OverflowError with a traceback."""
+    (tmp_path / "data.svm").write_text(text)
+    with pytest.raises(InvalidInputError) as caught:
+        read_samples(tmp_path / "data.svm")
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b",,,\n,,\n", "data.csv holds no samples, only empty cells."),
+        (b"1,2\n" + b"x" * 200_000 + b",3\n", "data.csv, line 2: it cannot be read as CSV: field larger than field limit (131072)."),
+        (b"1,2\n3," + b"x" * 2000 + b"\n", "data.csv, line 2: the label in column 1 must have at most 1,000 letters; it has 2,000."),
+    ],
+)  # fmt: skip
+def test_odd_csv_is_refused_in_words(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_bytes(content)
+    with pytest.raises(InvalidInputError) as caught:
+        read_samples(tmp_path / "data.csv")
+    assert str(caught.value) == message
+
+
+def test_a_compressed_file_that_is_damaged_is_refused_in_words(tmp_path: Path) -> None:
+    content = bytearray(gzip.compress(b"1 1:0.5\n" * 1000))
+    content[15] ^= 0xFF
+    (tmp_path / "data.svm.gz").write_bytes(bytes(content))
+    with pytest.raises(InvalidInputError, match=r"data\.svm\.gz cannot be read: "):
+        read_samples(tmp_path / "data.svm.gz")
+
+
+def test_the_shape_of_a_stored_array_is_held_against_its_bytes() -> None:
+    stream = io.BytesIO()
+    np.savez(stream, X=np.ones((2, 3)), y=np.array([0, 1]))
+    head = b"'shape': (2, 3), "
+    archive = zipfile.ZipFile(stream)
+    members = {name: archive.read(name).replace(head, b"'shape': (9999999999999, 3), ") for name in archive.namelist()}
+    members["X.npy"] = members["X.npy"].replace(b" " * 14 + b"\n", b"\n", 1).replace(b"    \n", b"\n", 1)
+    forged = io.BytesIO()
+    with zipfile.ZipFile(forged, "w") as out:
+        for name, content in members.items():
+            length = content.index(b"\n") + 1 - 10
+            out.writestr(name, content[:8] + length.to_bytes(2, "little") + content[10:])
+    with pytest.raises(InvalidInputError, match=r"takes 239,999,999,999,976 bytes, but 48 are there\.$"):
+        read_samples(io.BytesIO(forged.getvalue()))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -152,6 +153,7 @@ def test_resident_memory_does_not_grow_with_the_entries(tmp_path, kind):
     assert grown <= 64 * 2**20
 
 
+<<<<<<< HEAD
 def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
     """NumPy's own error, "1000 requested and 61 written", names neither the store nor the cause."""
 
@@ -164,3 +166,49 @@ def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(InvalidInputError, match=r"store '.*' cannot be written: No space left on device\."):
         convert(source, tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["samples.svm"]
+=======
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda head: head["arrays"].update(y=["|O", 50]), r"its head names an array 'y' of the type '\|O'"),
+        (lambda head: head["arrays"].update({"../y": ["<f8", 50]}), r"its head names an array '\.\./y'"),
+        (lambda head: head.update(shape=[10**15, 3]), r"labels for 1,000,000,000,000,000 samples"),
+        (lambda head: head.update(shape=[True, 3]), r"its head holds True"),
+        (lambda head: head.update(arrays=[]), r"has no attribute 'items'"),
+        (lambda head: head["arrays"].pop("indptr"), r"'indptr'"),
+    ],
+)
+def test_a_head_that_lies_is_refused(tmp_path, change, message):
+    X, y = data()
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"))
+    store = convert(tmp_path / "a.svm", tmp_path / "s")
+    head = json.loads((store / "store.json").read_text())
+    change(head)
+    (store / "store.json").write_text(json.dumps(head))
+    with pytest.raises(InvalidInputError, match=rf"is a store that cannot be read: .*{message}"):
+        open_store(store)
+
+
+@pytest.mark.parametrize(("name", "place"), [("indices", 3), ("indptr", 2)])
+def test_a_store_with_wrong_indices_is_refused_before_it_is_read(tmp_path, name, place):
+    X, y = data()
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"))
+    store = convert(tmp_path / "a.svm", tmp_path / "s")
+    array = np.fromfile(store / f"{name}.bin", dtype=np.int32)
+    array[place] = 10**9
+    array.tofile(store / f"{name}.bin")
+    with pytest.raises(InvalidInputError, match=r"indptr does not divide|indices must lie between 0 and"):
+        samples = open_store(store)
+        gl.Problem(samples.X, samples.y)
+
+
+def test_what_a_killed_conversion_leaves_is_removed_by_the_next(tmp_path):
+    X, y = data()
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"))
+    for left in ("s.part", "s.former.part"):
+        (tmp_path / left).mkdir()
+        (tmp_path / left / "values.bin").write_bytes(b"half")
+    convert(tmp_path / "a.svm", tmp_path / "s")
+    convert(tmp_path / "a.svm", tmp_path / "s")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svm", "s"]
+>>>>>>> inputs

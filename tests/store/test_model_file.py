@@ -6,6 +6,9 @@ import hashlib
 import json
 import os
 import pickle
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,9 @@ import gapless as gl
 from gapless.errors import InvalidInputError, ModelFileError
 from gapless.store import describe, model_file
 from tests.store.models import Case, fitted
+
+if sys.platform != "win32":
+    import fcntl
 
 DENSE = Case("SVC", "composite", 3, False)
 SPARSE = Case("SVC", "rbf", 2, True)
@@ -275,3 +281,114 @@ def test_a_link_is_followed_and_the_usual_permissions_are_given(tmp_path: Path) 
     assert link.is_symlink()
     assert target.stat().st_mode == plain.stat().st_mode
     assert gl.load(link).get_params() == fitted(DENSE).model.get_params()
+
+
+def _peak(code: str, path: Path) -> tuple[int, str]:
+    """(bytes that a process has needed beyond those of its imports, what it printed)."""
+    program = f"""
+import resource, sys
+import gapless as gl
+gl.SVC().fit([[0.0], [1.0]], [0, 1]).predict([[0.0]])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{code}
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    *words, grown = done.stdout.splitlines()
+    return int(grown), "\n".join(words)
+
+
+_LOAD = """
+try:
+    gl.load(sys.argv[1])
+except gl.errors.ModelFileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_a_short_file_cannot_ask_for_much_memory(sound: bytes, folder: Path) -> None:
+    """Five thousand texts of the type <U99999 are 2 GB; the file that says so has 45 KB."""
+
+    def widen(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        description["fitted"]["classes_"] = {"texts": ["a"] * 5000, "type": "<U99999", "name": "classes_"}
+
+    path = folder / "wide.safetensors"
+    path.write_bytes(_changed(sound, widen))
+    grown, message = _peak(_LOAD, path)
+    assert "its texts of the type <U99999 take more than 67,108,864 bytes" in message
+    assert grown < 100 * 2**20
+
+
+def _refusal(change: Any, content: bytes, folder: Path) -> str:
+    with pytest.raises(ModelFileError) as caught:
+        _load(_changed(content, change), folder)
+    return str(caught.value)
+
+
+def test_thousands_of_classes_are_no_millions_of_pairs(sound: bytes, folder: Path) -> None:
+    """Mutation 1200 of seed 1: 5,000 classes beside the decisions of a few pairs took 3.4 s and all memory."""
+
+    def multiply(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        description["fitted"]["classes_"] = ["a"] * 5000
+
+    begin = time.perf_counter()
+    assert "5000 classes must have a decision for each pair; got 3." in _refusal(multiply, sound, folder)
+    assert time.perf_counter() - begin < 1.0
+
+
+def test_a_sparse_shape_without_entries_is_refused(folder: Path) -> None:
+    """Mutations 18459 and 46484 of seed 1: dual coefficients of 2³² columns, none of them stored."""
+
+    def widen(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        description["fitted"]["_dual_coef_"]["shape"][1] = 2**32
+
+    assert "its dual coefficients have the shape (1, 4294967296), unlike its" in _refusal(
+        widen, _bytes(SPARSE, folder), folder
+    )
+
+
+def test_arrays_that_do_not_fit_together_are_refused(sound: bytes, folder: Path) -> None:
+    def narrow(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        tensors["support_vectors_"] = tensors["support_vectors_"][:, :-1].copy()
+
+    def lengthen(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        tensors["_n_support"] = tensors["_n_support"] + 1
+
+    assert "Z must have as many columns as X" in _refusal(narrow, sound, folder)
+    assert "does not describe a model" in _refusal(lengthen, sound, folder)
+
+
+def test_a_version_of_thousands_of_digits_is_no_number(sound: bytes, folder: Path) -> None:
+    content = _sealed(load_tensors(sound), {"model": "{}", "gapless_format": "9" * 5000})
+    with pytest.raises(ModelFileError, match="not a number"):
+        _load(content, folder)
+
+
+_KILLED = """
+import os, signal, sys
+import gapless as gl
+from gapless.store import replacing
+model = gl.SVC().fit([[0.0], [1.0]], [0, 1])
+os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+model.save(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and locks of files")
+def test_what_a_killed_save_leaves_is_removed_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    other = tmp_path / f".other.safetensors.{'0' * 32}.part"
+    other.write_bytes(b"of another model")
+    model = gl.SVC().fit([[0.0], [1.0]], [0, 1])
+    model.save(path)
+    before = path.read_bytes()
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=False)
+    assert done.returncode == -9 and path.read_bytes() == before
+    (part,) = tmp_path.glob(".model.safetensors.*.part")
+    with open(part, "rb") as writing:
+        fcntl.flock(writing, fcntl.LOCK_EX)  # as if its process were alive
+        model.save(path)
+        assert part.exists()
+    model.save(path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, other])
