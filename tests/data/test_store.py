@@ -153,7 +153,6 @@ def test_resident_memory_does_not_grow_with_the_entries(tmp_path, kind):
     assert grown <= 64 * 2**20
 
 
-<<<<<<< HEAD
 def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
     """NumPy's own error, "1000 requested and 61 written", names neither the store nor the cause."""
 
@@ -166,7 +165,8 @@ def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(InvalidInputError, match=r"store '.*' cannot be written: No space left on device\."):
         convert(source, tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["samples.svm"]
-=======
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -211,4 +211,3 @@ def test_what_a_killed_conversion_leaves_is_removed_by_the_next(tmp_path):
     convert(tmp_path / "a.svm", tmp_path / "s")
     convert(tmp_path / "a.svm", tmp_path / "s")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svm", "s"]
->>>>>>> inputs
