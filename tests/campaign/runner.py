@@ -13,6 +13,7 @@ from typing import Any
 from tests.campaign.judge import Verdict, judge
 from tests.campaign.specs import draw
 
+STARTUP = 60.0  # seconds more until a worker has imported what it needs, and says so by None
 HANG = 30.0  # seconds after which a problem counts as one that never ends
 
 
@@ -32,7 +33,7 @@ class _Worker:
         self.process = context.Process(target=_work, args=(self.seed, self.remaining, theirs), daemon=True)
         self.process.start()
         theirs.close()
-        self.pipe, self.since = ours, time.monotonic() + 20.0  # the first problem waits for the imports
+        self.pipe, self.since = ours, time.monotonic() + STARTUP
 
     def stop(self) -> None:
         self.process.kill()
@@ -71,8 +72,9 @@ def _next(worker: _Worker, ready: bool) -> Verdict | None:
         except EOFError:
             worker.process.join()
             return _lost(worker, "crash", f"the process died with the exit code {worker.process.exitcode}")
-        worker.remaining.pop(0)
         worker.since = time.monotonic()
+        if verdict is not None:
+            worker.remaining.pop(0)
         return verdict
     if time.monotonic() - worker.since > HANG:
         return _lost(worker, "hang", f"no answer in {HANG:g} s")
@@ -90,5 +92,6 @@ def _lost(worker: _Worker, kind: str, sentence: str) -> Verdict:
 
 def _work(seed: int, indices: list[int], pipe: Connection) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"  # for what is still to be imported; the workers share the cores
+    pipe.send(None)
     for index in indices:
         pipe.send(judge(draw(seed, index)))

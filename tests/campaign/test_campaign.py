@@ -166,6 +166,7 @@ def _dies_then_hangs(seed: int, indices: list[int], pipe: object) -> None:
     import os
     import time
 
+    pipe.send(None)
     if indices[0] == 0:
         os.abort()
     if indices[0] == 1:
