@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,18 +86,16 @@ def test_every_solver_has_a_case():
     }
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-@pytest.mark.parametrize("case", list(CASES))
-def test_control_comes_back(case: str, capsys: pytest.CaptureFixture[str]):
+def interrupted(
+    script: str, arguments: Any, seconds: float, case: str, capsys: pytest.CaptureFixture[str]
+) -> tuple[dict[str, Any], float]:
+    """What a child tells that is sent SIGINT in the midst of its work, some seconds after it says "running"; and how long that took."""
     child = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, json.dumps(CASES[case])],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", script, json.dumps(arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         assert child.stdout.readline() == "running\n", child.stderr.read()
-        time.sleep(0.3)  # into the midst of its work
+        time.sleep(seconds)
         sent = time.monotonic()
         child.send_signal(signal.SIGINT)
         told = json.loads(child.stdout.readline() or json.dumps({"caught": None, "error": child.stderr.read()}))
@@ -107,6 +106,13 @@ def test_control_comes_back(case: str, capsys: pytest.CaptureFixture[str]):
     latency = told["caught"] - sent
     with capsys.disabled():
         print(f"\n  {case}: control came back after {1000 * latency:.0f} ms")
+    return told, latency
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize("case", list(CASES))
+def test_control_comes_back(case: str, capsys: pytest.CaptureFixture[str]):
+    told, latency = interrupted(SCRIPT, CASES[case], 0.3, case, capsys)
     assert latency < 5.0  # a hang, not a slow machine; the figure printed is the measurement
     assert told["status"] == "INTERRUPTED"
     assert (
@@ -216,25 +222,9 @@ except gl.Interrupted as interruption:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_kernel_logistic_regression_is_fitted_after_ctrl_c(at: str, classes: int, capsys: pytest.CaptureFixture[str]):
     """It was left unfitted where the signal came while the Gram matrix was computed, and heard none during a factorisation."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", ESTIMATOR_SCRIPT, json.dumps([3000, classes, at])],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    told, latency = interrupted(
+        ESTIMATOR_SCRIPT, [3000, classes, at], 0.1, f"logistic, {classes} classes, {at}", capsys
     )
-    try:
-        assert child.stdout.readline() == "running\n", child.stderr.read()
-        time.sleep(0.1)
-        sent = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        told = json.loads(child.stdout.readline() or json.dumps({"caught": None, "error": child.stderr.read()}))
-    finally:
-        child.kill()
-        child.communicate()
-    assert told["caught"] is not None, told
-    latency = told["caught"] - sent
-    with capsys.disabled():
-        print(f"\n  logistic, {classes} classes, {at}: control came back after {1000 * latency:.0f} ms")
     assert latency < 2.5  # less than the factorisation that is cut short; the figure printed is the measurement
     assert told["status"] == "INTERRUPTED"
     assert -math.inf < told["dual"] <= told["primal"] < math.inf
