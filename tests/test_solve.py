@@ -85,7 +85,7 @@ def test_both_criteria_speak_of_the_certificate_that_is_returned():
 
 def test_a_solver_that_can_do_no_more_says_so():
     result = gl.solve(make(), "smo", tol=0.0)
-    assert result.status in (gl.Status.STALLED, gl.Status.CONVERGED)  # by luck the gap is exactly zero
+    assert result.status in (gl.Status.STALLED, gl.Status.ROUNDING)
     assert result.certificate.relative_gap <= 1e-12
 
 

@@ -11,6 +11,7 @@
 #include "proof/feasible.hpp"
 #include "proof/loss.hpp"
 #include "proof/primal_side.hpp"
+#include "proof/twofold_values.hpp"
 
 namespace gapless::bind {
 namespace {
@@ -51,17 +52,20 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
   return Pairs(nb::tuple(out));
 }
 
-std::tuple<double, double, double, double, double, Pairs> bounds(nb::handle dual, In<Index> groups, In<double> totals, bool free,
-                                                         bool multiple, bool primal, InOut<double> beta, InOut<double> f,
-                                                         double norm, double shift) {
+std::tuple<double, double, double, double, double, Pairs, double, double> bounds(
+    nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta, InOut<double> f,
+    InOut<double> error, std::tuple<double, double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
   std::vector<proof::Interval> offsets(totals.shape(0));
   proof::Bounds found;
   {
     nb::gil_scoped_release release;
-    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), norm, shift, offsets);
+    const auto [norm, norm_error, square_error, reach, largest] = weights;
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), view(error),
+                          {norm, norm_error, square_error, reach, largest}, shift, offsets);
   }
-  return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets)};
+  return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
+          found.primal_rounding};
 }
 
 Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
@@ -75,10 +79,11 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
   return pairs_of(found);
 }
 
-double loss_sum(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f) {
+Pair loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> error) {
   const DualTerms terms = dual_of(dual);
   nb::gil_scoped_release release;
-  return proof::loss_sum(terms, view(groups), view(offsets), view(f));
+  const auto [sum, above] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), view(error));
+  return {sum, above};
 }
 
 Array<double> losses(nb::handle dual, In<double> f) {
@@ -101,12 +106,30 @@ void bind_proof(nb::module_& m) {
   m.def("proof_best_multiple", best_multiple, nb::arg("box"), nb::arg("beta"), nb::arg("square"),
         "(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ.");
   m.def("proof_bounds", bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("free"), nb::arg("multiple"),
-        nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("norm"), nb::arg("shift"),
-        "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets) of the best multiple of a feasible β, written to beta and f.");
+        nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("error").noconvert(),
+        nb::arg("weights"), nb::arg("shift"),
+        "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple "
+        "of a feasible β, written to beta, f and error; weights are (‖w‖², its error, that of βᵀKβ, Σ|β|√k, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
-  m.def("proof_loss_sum", loss_sum, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"),
-        "Σ c ℓ(y, f + the group's offset).");
+  m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("error"),
+        "(Σ c ℓ(y, f + the group's offset), what it is not above wherever f is within the error).");
+  m.def(
+      "proof_twofold_weights",
+      [](nb::handle rows, Index d, In<double> beta, InOut<double> w) {
+        const Rows x = rows_of(rows, d);
+        nb::gil_scoped_release release;
+        proof::twofold_weights(x, view(beta), view(w));
+      },
+      nb::arg("rows"), nb::arg("d"), nb::arg("beta"), nb::arg("w").noconvert(), "w = Σ βᵢxᵢ with twice the digits, rounded at the end.");
+  m.def(
+      "proof_twofold_products",
+      [](nb::handle rows, Index d, In<double> w, InOut<double> out) {
+        const Rows x = rows_of(rows, d);
+        nb::gil_scoped_release release;
+        proof::twofold_products(x, view(w), view(out));
+      },
+      nb::arg("rows"), nb::arg("d"), nb::arg("w"), nb::arg("out").noconvert(), "out = Xw with twice the digits, rounded at the end.");
   m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
 }
 

@@ -16,13 +16,15 @@ template <class T>
 void Node<T>::sum(const Side& left, Index i0, Index i1, const double* c, const Side& right, Index j0, Index j1, double* out,
                   Room<T>& room, int depth) const {
   const Index wide = (strip + right_grain() - 1) / right_grain() * right_grain();
+  std::vector<double> sums(static_cast<std::size_t>(wide));
   for (Index at = j0; at < j1; at += wide) {
     const Index width = std::min(wide, j1 - at);
     T* entries = room.tile((i1 - i0) * width, depth);
     tile(left, i0, i1, right, at, at + width, entries, width, room, depth + 1);
+    std::fill(sums.begin(), sums.end(), 0.0);  // by themselves, so that few roundings follow each other (sum_depth of kernels/rounding.py)
     for (Index i = i0; i < i1; ++i)
-      for (Index j = 0; j < width; ++j)
-        out[at - j0 + j] += c[i] * static_cast<double>(entries[(i - i0) * width + j]);
+      for (Index j = 0; j < width; ++j) sums[static_cast<std::size_t>(j)] += c[i] * static_cast<double>(entries[(i - i0) * width + j]);
+    for (Index j = 0; j < width; ++j) out[at - j0 + j] += sums[static_cast<std::size_t>(j)];
   }
 }
 
@@ -47,20 +49,23 @@ template <class T>
 void Node<T>::sum_both(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, const double* c, double* out,
                        Room<T>& room) const {
   const Index wide = (strip + right_grain() - 1) / right_grain() * right_grain();
+  std::vector<double> down(static_cast<std::size_t>(wide));
   for (Index at = j0; at < j1; at += wide) {
     const Index width = std::min(wide, j1 - at);
     T* entries = room.tile((i1 - i0) * width, 0);
     tile(left, i0, i1, right, at, at + width, entries, width, room, 1);
+    std::fill(down.begin(), down.end(), 0.0);
     for (Index i = i0; i < i1; ++i) {
       const T* row = entries + (i - i0) * width;
       double sums[4] = {};
       for (Index j = 0; j < width; ++j) {
         const double entry = static_cast<double>(row[j]);
-        out[at + j] += c[i] * entry;
+        down[static_cast<std::size_t>(j)] += c[i] * entry;
         sums[j & 3] += c[at + j] * entry;
       }
       out[i] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
+    for (Index j = 0; j < width; ++j) out[at + j] += down[static_cast<std::size_t>(j)];
   }
 }
 

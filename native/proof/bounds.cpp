@@ -1,82 +1,173 @@
 #include "proof/bounds.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include "core/sums.hpp"
 #include "proof/dual_side.hpp"
 #include "proof/pieces.hpp"
+#include "proof/repair_loss.hpp"
 
 namespace gapless::proof {
 
 namespace {
 
+const double nan = std::numeric_limits<double>::quiet_NaN();
+
+// βᵀf and Σβ, each with a bound on its error.
 struct Square {
-  double value, b;
+  Bounded product, total;
+  bool is_finite;
 };
 
-Square square_of(Vector beta, Vector f, double norm, double shift) {
+Square square_of(Vector beta, Vector f, Vector error) {
   struct Part {
-    double product = 0.0, total = 0.0, sizes = 0.0;
+    double product = 0.0, total = 0.0, finite = 0.0, slack = 0.0, products = 0.0, sizes = 0.0;
   };
-  const bool known = !std::isnan(norm);
   Sum product, total;
-  double sizes = 0.0;
+  Part all;
   for (const Part& part : by_pieces<Part>(length(f), [&](Index begin, Index end) {
          Sum product, total;
          Part part;
-         for (Index i = begin; i < end; ++i) part.sizes += 0.0 * f[i];  // NaN and infinities stay in it
-         if (!known)
-           for (Index i = begin; i < end; ++i) product.add(beta[i] * f[i]);
-         if (shift != 0.0)
-           for (Index i = begin; i < end; ++i) total.add(beta[i]);
+         for (Index i = begin; i < end; ++i) part.finite += 0.0 * f[i];  // NaN and infinities stay in it
+         for (Index i = begin; i < end; ++i) {
+           const double b = beta[i];
+           if (b == 0.0) continue;
+           product.add(b * f[i]);
+           total.add(b);
+           part.slack += std::fabs(b) * error[i];
+           part.products += std::fabs(b * f[i]);
+           part.sizes += std::fabs(b);
+         }
          part.product = product.value();
          part.total = total.value();
          return part;
        })) {
     product.add(part.product);
     total.add(part.total);
-    sizes += part.sizes;
+    all.finite += part.finite;
+    all.slack += part.slack;
+    all.products += part.products;
+    all.sizes += part.sizes;
   }
-  const double b = shift * total.value();
-  const double value = (known ? norm : product.value()) + b * total.value() + sizes;
-  return {std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN(), b};
+  const Index n = length(f);
+  const double grown = 1.0 + 2.0 * static_cast<double>(n) * unit;  // these sums of sizes round too
+  const double q = product.value(), t = total.value();
+  return {{q, grown * (all.slack + 2.0 * unit * all.products) + sum_error(n, q, all.products)},
+          {t, sum_error(n, t, all.sizes)},
+          std::isfinite(q + t + all.finite)};
+}
+
+// Σ h(β) with a bound on its error. The box's own numbers (a bound is C times a weight) are within some roundings of what the user stated.
+Bounded separable(const DualTerms& dual, Vector beta) {
+  return std::visit(
+      [&]<class Terms>(const Terms& terms) {
+        struct Part {
+          double sum = 0.0, sizes = 0.0;
+        };
+        Sum sum;
+        double sizes = 0.0;
+        for (const Part& part : by_pieces<Part>(length(beta), [&](Index begin, Index end) {
+               Sum sum;
+               Part part;
+               for (Index i = begin; i < end; ++i) {
+                 const double b = beta[i];
+                 sum.add(terms.term(i, b));
+                 if constexpr (Terms::is_entropy)
+                   part.sizes += 16.0 * std::fabs(terms.cost[i]);  // a log a near its ends, where 1 − a has lost its digits
+                 else
+                   part.sizes += std::fabs(terms.p[i] * b) + terms.epsilon[i] * std::fabs(b) + terms.d[i] * b * b;
+               }
+               part.sum = sum.value();
+               return part;
+             })) {
+          sum.add(part.sum);
+          sizes += part.sizes;
+        }
+        const double value = sum.value();
+        return Bounded{value, 8.0 * unit * sizes + sum_error(length(beta), value, sizes)};
+      },
+      dual);
 }
 
 }  // namespace
 
-Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, double norm, double shift,
-              std::span<Interval> offsets) {
-  const auto [square, b] = square_of(beta, f, norm, shift);
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  if (std::isnan(square)) return {nan, 1.0, -infinity, nan, infinity};
+Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Out error, const Weights& weights,
+              double shift, std::span<Interval> offsets) {
+  const bool known = !std::isnan(weights.norm);
+  Square square = square_of(beta, f, error);
+  double norm = known ? weights.norm : square.product.value;  // twice the regulariser, but for an intercept's part
+  const double whole = norm + shift * square.total.value * square.total.value;
+  if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0};
   const DualBox* const box = std::get_if<DualBox>(&dual);
-  Multiple best{1.0, 0.0};
-  if (box != nullptr && options.multiple)
-    best = best_multiple(*box, beta, square);
-  else
-    best.value = dual_sum(dual, beta) - 0.5 * square;
-  const double scale = best.scale;
-  if (scale != 1.0)
+  double scale = 1.0;
+  bool unbounded = false;
+  if (box != nullptr && options.multiple) {
+    const Multiple best = best_multiple(*box, beta, whole);
+    scale = best.scale;
+    unbounded = best.value == infinity;
+  }
+  if (scale != 1.0) {
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
+      // Of all that went into the error a sixteenth covers the rounding of sβ.
+      error[i] = 1.07 * scale * error[i] + 2.0 * unit * std::fabs(f[i]);
       beta[i] *= scale;
       // Scaling may round past a bound.
       if (box != nullptr) beta[i] = std::min(std::max(beta[i], box->lower[i]), box->upper[i]);
     }
-  Bounds out{square, scale, best.value, nan, infinity};
+    square = square_of(beta, f, error);
+    if (!known) norm = square.product.value;
+  }
+  if (known) norm *= scale * scale;
+  const double grown = known ? 1.07 * scale * scale : 0.0;
+  const Bounded regulariser{norm, known ? grown * weights.norm_error + 4.0 * unit * norm : square.product.error};
+  const Bounded curvature{norm, known ? grown * weights.square_error + 4.0 * unit * norm : square.product.error};
+  const double total = std::fabs(square.total.value) + square.total.error;
+  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0};
+
+  // D
+  const Bounded terms = separable(dual, beta);
+  const double shifted = shift * total * total * (1.0 + 4.0 * unit);
+  const double plain = terms.value - 0.5 * curvature.value - 0.5 * shift * square.total.value * square.total.value;
+  const double repair = options.free ? repair_loss(dual, groups, totals, beta, f, error,
+                                                   {norm, 0.0, 0.0, scale * weights.reach, weights.largest})
+                                     : 0.0;
+  double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
+  // What a box's bounds owe to the rounding of C times a weight: (1 − 8u) β is inside, and D is concave with D(0) = 0.
+  proven -= 8.0 * unit * std::fabs(proven);
+  out.dual = std::isnan(proven) ? -infinity : proven;
+  if (unbounded) {
+    // A ray only in exact arithmetic: along it D grows while its curvature, at most what rounding leaves open, does not stop it.
+    const double rise = terms.below();
+    out.dual = curvature.above() + shifted > 0.0 ? (rise > 0.0 ? 0.5 * rise * rise / (curvature.above() + shifted) : 0.0) : infinity;
+  }
+  out.dual_rounding = std::isfinite(out.dual) ? std::max(0.0, plain - out.dual) : 0.0;
+
+  const double b = shift * square.total.value;
   const Index n_groups = length(totals);
-  if (box != nullptr) out.violation = largest_violation(*box, beta, f, scale * b, groups, n_groups, options.free);
-  for (Interval& each : offsets) each = {scale * b, scale * b};
+  if (box != nullptr) out.violation = largest_violation(*box, beta, f, b, groups, n_groups, options.free);
+  for (Interval& each : offsets) each = {b, b};
   if (!options.primal) return out;
-  double price = 0.0;
+
+  // P
+  double price = 0.0, prices = 0.0;
   std::vector<double> middles(n_groups);
   for (Index g = 0; g < n_groups; ++g) {
     if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f);
     middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
     price += totals[g] * middles[g];
+    prices += std::fabs(totals[g] * middles[g]);
   }
-  const double value = 0.5 * scale * scale * square + loss_sum(dual, groups, middles, f) + price;
-  if (std::isfinite(value)) out.primal = value;
+  const LossBounds losses = loss_bounds(dual, groups, middles, f, error);
+  const double intercept = shift > 0.0 ? 0.5 * b * (b / shift) : 0.0;
+  const double value = 0.5 * norm + intercept + losses.sum + price;
+  const double above = Bounded{0.5 * regulariser.above() + intercept + losses.above + price,
+                               8.0 * unit * (std::fabs(norm) + intercept + losses.above + prices)}.above();
+  if (std::isfinite(above)) {
+    out.primal = above;
+    out.primal_rounding = std::max(0.0, above - value);
+  }
   return out;
 }
 

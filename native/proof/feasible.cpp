@@ -35,8 +35,10 @@ Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool c
     repair.off = std::max(repair.off, std::fabs(excess));
     const int side = excess > 0.0 ? 1 : -1;
     const double weight = std::fabs(sum_of(out.data(), groups, g, side));
-    if (weight >= std::fabs(excess)) {
-      const double kept = 1.0 - std::fabs(excess) / weight;
+    // What the heavier side is to be: computed from the lighter one, since weight − excess would lose all digits where that is far lighter.
+    const double wanted = side * (totals[g] - sum_of(out.data(), groups, g, -side));
+    if (wanted >= 0.0 && weight > 0.0) {
+      const double kept = std::min(wanted / weight, 1.0);
       for (Index i = 0; i < n; ++i)
         if (groups[i] == g && side * out[i] > 0.0) out[i] *= kept;
       continue;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/dual.hpp"
+#include "proof/rounding.hpp"
 
 namespace gapless::proof {
 
@@ -24,6 +25,19 @@ GAPLESS_INLINE double loss(const DualEntropy& entropy, Index i, double v) {
   if (entropy.cost[i] <= 0.0) return 0.0;
   const double margin = entropy.y[i] * v;
   return entropy.cost[i] * (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
+}
+
+// A number that the loss is not above wherever the decision value is within `error` of v: a convex function is largest at an end. The terms' own
+// numbers are within some roundings of what the user stated.
+GAPLESS_INLINE double largest_loss(const DualBox& box, Index i, double v, double error) {
+  const double e = error + 2.0 * unit * (std::fabs(box.p[i]) + std::fabs(v) + box.epsilon[i]);
+  if (std::isnan(v + e)) return v + e;
+  return std::max(loss(box, i, v - e), loss(box, i, v + e)) * (1.0 + 16.0 * unit);
+}
+
+GAPLESS_INLINE double largest_loss(const DualEntropy& entropy, Index i, double v, double error) {
+  if (entropy.cost[i] <= 0.0) return 0.0;
+  return loss(entropy, i, v) * (1.0 + 32.0 * unit) + entropy.cost[i] * error * (1.0 + 8.0 * unit);
 }
 
 }  // namespace gapless::proof

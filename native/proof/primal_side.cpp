@@ -6,6 +6,7 @@
 #include "core/sums.hpp"
 #include "proof/loss.hpp"
 #include "proof/pieces.hpp"
+#include "proof/rounding.hpp"
 
 namespace gapless::proof {
 namespace {
@@ -225,21 +226,27 @@ Interval best_offset(const DualTerms& dual, Places groups, Index g, double total
   return std::visit([&](const auto& terms) { return zero_of(terms, groups, g, total, f); }, dual);
 }
 
-double loss_sum(const DualTerms& dual, Places groups, Vector offsets, Vector f) {
+LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, Vector error) {
   return std::visit(
       [&](const auto& terms) {
         const bool one = offsets.size() == 1;
-        Sum sum;
-        for (const double part : by_pieces<double>(length(f), [&](Index begin, Index end) {
-               Sum part;
-               if (one)
-                 for (Index i = begin; i < end; ++i) part.add(loss(terms, i, f[i] + offsets[0]));
-               else
-                 for (Index i = begin; i < end; ++i) part.add(loss(terms, i, f[i] + offsets[groups[i]]));
-               return part.value();
-             }))
-          sum.add(part);
-        return sum.value();
+        Sum sum, above;
+        for (const LossBounds& part : by_pieces<LossBounds>(length(f), [&](Index begin, Index end) {
+               Sum sum, above;
+               for (Index i = begin; i < end; ++i) {
+                 const double v = f[i] + offsets[one ? 0 : groups[i]];
+                 const double most = largest_loss(terms, i, v, error[i] + unit * std::fabs(v));
+                 if (most == 0.0) continue;
+                 above.add(most);
+                 sum.add(loss(terms, i, v));
+               }
+               return LossBounds{sum.value(), above.value()};
+             })) {
+          sum.add(part.sum);
+          above.add(part.above);
+        }
+        const double most = above.value();
+        return LossBounds{sum.value(), most + sum_error(length(f), most, most)};
       },
       dual);
 }

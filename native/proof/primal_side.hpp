@@ -18,7 +18,11 @@ struct Interval {
 // Without a crossing of S (the total is all that the group can carry) it ends at the outermost ramp.
 Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f);
 
-// Σ c ℓ(y, f + offsets[group]).
-double loss_sum(const DualTerms& dual, Places groups, Vector offsets, Vector f);
+struct LossBounds {
+  double sum;    // Σ c ℓ(y, f + offsets[group]), as computed
+  double above;  // a number that it is not above wherever the decision values are within `error` of f
+};
+
+LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, Vector error);
 
 }  // namespace gapless::proof

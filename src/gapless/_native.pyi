@@ -276,6 +276,11 @@ class Panels:
     @overload
     def cross(self, Z: object, rows: object, d: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
 
+def proof_twofold_expansion(spec: object, X: object, rows: object, d: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    out = Kβ with twice the digits, rounded at the end; the kernel has a formula, no given entries.
+    """
+
 class Sdca:
     """
     Epochs of dual coordinate ascent that keep w up to date; β = 0 to begin with.
@@ -381,9 +386,9 @@ def proof_feasible(lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
 def proof_best_multiple(box: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ."""
 
-def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: float, shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...]]:
+def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weights: tuple[float, float, float, float, float], shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...], float, float]:
     """
-    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets) of the best multiple of a feasible β, written to beta and f.
+    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple of a feasible β, written to beta, f and error; weights are (‖w‖², its error, that of βᵀKβ, Σ|β|√k, largest √k).
     """
 
 def proof_best_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[tuple[float, float], ...]:
@@ -391,8 +396,16 @@ def proof_best_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dic
     The interval of best offsets of each group, for decision values f without one.
     """
 
-def proof_loss_sum(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-    """Σ c ℓ(y, f + the group's offset)."""
+def proof_loss_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float]:
+    """
+    (Σ c ℓ(y, f + the group's offset), what it is not above wherever f is within the error).
+    """
+
+def proof_twofold_weights(rows: object, d: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """w = Σ βᵢxᵢ with twice the digits, rounded at the end."""
+
+def proof_twofold_products(rows: object, d: int, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """out = Xw with twice the digits, rounded at the end."""
 
 def proof_losses(dual: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """c ℓ(y, f) of each sample."""

@@ -32,6 +32,10 @@ class Status(Enum):
     CALLBACK = "Stopped by the callback; the certificate tells how close the best iterate is."
     INTERRUPTED = "Interrupted; the best iterate and its certificate are kept, and solve(start=result) goes on from it."
     STALLED = "The solver can make no further progress in floating point; the certificate tells how close the best iterate is."
+    ROUNDING = (
+        "Floating point cannot prove more on data of this scale: the gap as computed is within tol, but rounding may account for more than tol of it "
+        "(certificate.rounding). Centred features of a similar scale (such as StandardScaler's), or a smaller C, round less."
+    )
     NOT_SEPARABLE = (
         "The data is not separable, so that no hard margin exists: the dual ray in result.ray proves it (its weighted samples cancel out). "
         "Give a finite C."

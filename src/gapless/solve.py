@@ -144,7 +144,7 @@ class _Run:
         self.separable: bool | None = None
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
         self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, Point())
-        self.zero = self.combined = self.best
+        self.zero = self.combined = self.newest = self.best
         self.certificate = combine(*self.best)
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
 
@@ -197,9 +197,32 @@ class _Run:
             status = self.check(point, status) or status
             if status is None and self.is_late(point):
                 status = Status.MAX_TIME
+            if status in (None, Status.STALLED, Status.MAX_ITER) and self.is_rounding():
+                status = self.refine(status)
             if outcome is Outcome.READY:  # and the proof does not agree
                 targets = targets.times(_STRICTER)
         return self.result(status)
+
+    def is_rounding(self) -> bool:
+        """Whether the gap as computed is within tol, and only what rounding may hide is not."""
+        return any(self.hides(combine(*points)) for points in (self.best, self.newest))
+
+    def hides(self, certificate: Certificate) -> bool:
+        goal = self.tol * abs(certificate.primal)
+        return certificate.gap > goal >= certificate.gap - certificate.rounding
+
+    def refine(self, status: Status | None) -> Status | None:
+        """Prove the best points once more, with twice the digits; the status that follows."""
+        if type(self.problem) is Problem:
+            for primal, dual in (self.best, self.newest):
+                if self.hides(combine(primal, dual)):
+                    point = Point(beta=dual.beta, w=primal.w, b=primal.b, expansion=primal.expansion)
+                    self.keep(point, fine=True)
+        if self.certify().relative_gap <= self.tol:
+            return (
+                Status.CONVERGED if self.best[1].kkt_violation <= self.kkt_tol or self.kkt_tol == math.inf else status
+            )
+        return Status.ROUNDING if self.is_rounding() else status
 
     def catch_up(self) -> None:
         """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""
@@ -254,13 +277,14 @@ class _Run:
         share = _JUDGED_SHARE if engine.judges else _CHECK_SHARE
         return float(self.work + max(_CHECK_COST * cost, share * self.work)), math.inf
 
-    def keep(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
-        """Certify a point, and keep what is better than before on either side."""
+    def keep(self, point: Point, fine: bool = False) -> tuple[PrimalPoint, DualPoint]:
+        """Certify a point, and keep what is better than before on either side. ``fine``: with twice the digits."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
         if self.one_point:
             return self.keep_one(point)
-        found = primal, dual = evaluate(self.problem, point)
+        found = primal, dual = evaluate(self.problem, point, fine=True) if fine else evaluate(self.problem, point)
+        self.newest = found
         best_primal, best_dual = self.best
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
         better_primal, better_dual = primal.value <= best_primal.value, dual.value >= best_dual.value

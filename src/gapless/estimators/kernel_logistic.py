@@ -18,6 +18,7 @@ from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE_FINITE, Rule
 from gapless.estimators.report import NOT_FINITE
+from gapless.kernels.rounding import magnitudes
 from gapless.kernels import Precomputed, Validity
 from gapless.kernels.gram import blocks
 from gapless.problems.multinomial import MultinomialProblem
@@ -194,7 +195,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
                     return None
                 if not np.isfinite(block).all():
                     raise InvalidInputError(NOT_FINITE)
-        return Table(gram, spec.kernel)
+        return Table(gram, spec.kernel, X, magnitudes(spec.kernel, X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``: the logarithm of the odds; for more classes a column a class."""

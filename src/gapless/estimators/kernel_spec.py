@@ -26,6 +26,7 @@ from gapless.kernels import (
     Sigmoid,
     Validity,
 )
+from gapless.kernels.rounding import Magnitudes, magnitudes
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,12 @@ _SMALL_GRAM = 1e8
 class Table(Precomputed):
     """The Gram matrix of a kernel on given samples, as good as the kernel."""
 
-    def __init__(self, gram: np.ndarray, kernel: Kernel) -> None:
+    def __init__(self, gram: np.ndarray, kernel: Kernel, samples: Any, magnitudes: Magnitudes) -> None:
         self.gram = gram  # computed here, so that nothing is left to check
+        self.samples = samples
+        self.magnitudes = magnitudes  # of the kernel, whose entries these are but for rounding
         self.kernel = kernel
+        self.asymmetry = 0.0
         self._diagonal = gram.diagonal()
 
     def diag(self, X: Any) -> np.ndarray:
@@ -58,9 +62,19 @@ class Table(Precomputed):
     def indices(self, X: Any) -> np.ndarray:
         return X[:, 0].astype(np.int64)
 
+    def formula(self, X: Any) -> tuple[Kernel, Any]:
+        return self.kernel, self.samples[self.indices(X)]
+
     @property
     def validity(self) -> Validity:
         return self.kernel.validity
+
+
+@magnitudes.register
+def _(kernel: Table, X: Any) -> Magnitudes:
+    places = kernel.indices(X)
+    g, r = kernel.magnitudes
+    return g[places], r[places]
 
 
 def takes_anything(kernel: Any) -> bool:
@@ -99,7 +113,7 @@ def small_gram(kernel: Kernel, X: Any, order: np.ndarray | None = None) -> Table
         finite = math.isfinite(gram.sum()) or np.isfinite(gram).all()
     if not finite:
         raise InvalidInputError(NOT_FINITE)
-    return Table(gram, kernel)
+    return Table(gram, kernel, X, magnitudes(kernel, X))
 
 
 def resolve_kernel(estimator: Any, X: Any, weight: np.ndarray) -> KernelSpec:

@@ -73,6 +73,10 @@ class Kernel(ABC):
     def diag(self, X: Matrix) -> np.ndarray:
         """k(xᵢ, xᵢ) for every row: a new float64 array, without the Gram matrix."""
 
+    def formula(self, X: Matrix) -> tuple[Kernel, Matrix]:
+        """(kernel, samples) that these entries are of: the kernel itself, unless it is a table of another one's."""
+        return self, X
+
     @property
     def validity(self) -> Validity:
         """Whether the kernel is positive semi-definite by construction, by assumption, or not."""

@@ -33,7 +33,7 @@ class Precomputed(Kernel):
     """
 
     def __init__(self, gram: np.ndarray) -> None:
-        _check_gram(gram)
+        self.asymmetry = _check_gram(gram)
         self.gram = gram
 
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
@@ -156,7 +156,8 @@ class FunctionKernel(Kernel):
         return np.array([self.block(x, x)[0, 0] for x in X[:, None, :]])
 
 
-def _check_gram(gram: Any) -> None:
+def _check_gram(gram: Any) -> float:
+    """The largest difference of an entry from its mirror image."""
     if not isinstance(gram, np.ndarray) or gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
         got = f"an array of shape {gram.shape}" if isinstance(gram, np.ndarray) else type(gram).__name__
         raise InvalidInputError(f"gram must be a square array; got {got}.")
@@ -172,3 +173,4 @@ def _check_gram(gram: Any) -> None:
     )
     if asymmetry > _SYMMETRY_TOLERANCE * largest:
         raise InvalidInputError(f"gram must be symmetric; an entry differs from its mirror image by {asymmetry:g}.")
+    return asymmetry

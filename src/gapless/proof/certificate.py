@@ -17,9 +17,11 @@ import numpy as np
 
 from gapless import _native
 from gapless.kernels import Validity
+from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import best_multiple, feasible
+from gapless.proof.values import Values, twofold_values, values_of_expansion, values_of_model, values_of_weights
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -42,7 +44,8 @@ class Point:
 class PrimalPoint:
     """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ).
 
-    ``curvature`` is the modulus of P's strong convexity in w: 1 for ½‖w‖², 0 where the penalty has none.
+    ``curvature`` is the modulus of P's strong convexity in w: 1 for ½‖w‖², 0 where the penalty has none. The value is rounded upwards, by
+    ``rounding``; ``weights_error`` bounds how far an own w, as it stands, is from Σ βᵢφ(xᵢ).
     """
 
     value: float
@@ -52,6 +55,8 @@ class PrimalPoint:
     offset_intervals: tuple[tuple[float, float], ...]
     own: bool
     curvature: float = 1.0
+    rounding: float = 0.0
+    weights_error: float = 0.0
 
     @property
     def b(self) -> float:
@@ -61,18 +66,22 @@ class PrimalPoint:
 
 @dataclass(frozen=True)
 class DualPoint:
-    """A dual feasible point with its value, and how far the offered one was from the box and from Σβ = 0."""
+    """A dual feasible point with its value, rounded downwards by ``rounding``, and how far the offered one was from the box and from Σβ = 0."""
 
     value: float
     beta: np.ndarray
     box_violation: float
     sum_violation: float
     kkt_violation: float
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
 class Certificate:
     """Two bounds on the optimum: dual ≤ P* ≤ primal. ``inf`` (or ``-inf``) where there is no bound.
+
+    They hold in exact arithmetic, for the numbers as given: whatever rounding may have done to the two sums is counted against them, and
+    ``rounding`` tells how much of the gap that is.
 
     ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
     each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell
@@ -91,11 +100,13 @@ class Certificate:
     n_support: int = 0
     own_weights: bool = False
     curvature: float = 1.0
+    rounding: float = 0.0
+    weights_error: float = 0.0
     parts: tuple[Certificate, ...] = ()
 
     @property
     def gap(self) -> float:
-        """P − D: how far, at most, the model is from the optimum. Rounding may make it negative at the level of 1e-16 P."""
+        """P − D: how far, at most, the model is from the optimum."""
         return self.primal - self.dual if -math.inf < self.dual < math.inf else math.inf
 
     @property
@@ -118,17 +129,20 @@ class Certificate:
         """
         if self.curvature == 0:
             return math.inf
-        return math.sqrt(max(0.0, self.gap if self.own_weights else 2.0 * self.gap))
+        return math.sqrt(max(0.0, self.gap if self.own_weights else 2.0 * self.gap)) + self.weights_error
 
     def __str__(self) -> str:
         return f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.2e}"
 
 
 def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
-    """The certificate of a primal and a dual point, from one iterate or from two."""
+    """The certificate of a primal and a dual point, from one iterate or from two.
+
+    A dual value above the primal one is a contradiction (K is not positive semi-definite), and proves nothing.
+    """
     return Certificate(
         primal=primal.value,
-        dual=dual.value,
+        dual=dual.value if dual.value <= primal.value else -math.inf,
         offset_intervals=primal.offset_intervals,
         kkt_violation=dual.kkt_violation,
         box_violation=dual.box_violation,
@@ -136,79 +150,87 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
         n_support=int(np.count_nonzero(dual.beta if dual.beta.ndim == 1 else dual.beta.any(axis=1))),
         own_weights=primal.own,
         curvature=primal.curvature,
+        rounding=primal.rounding + dual.rounding,
+        weights_error=primal.weights_error if primal.own else 0.0,
     )
 
 
 @singledispatch
-def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
+def evaluate(problem: Problem, point: Point, fine: bool = False) -> tuple[PrimalPoint, DualPoint]:
     """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
 
+    ``fine``: with decision values of twice the digits, where that is possible in seconds.
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
     if given is None:
         given = beta = np.zeros(problem.n_samples)  # which needs no repair, and has no products
-        w, norm, f = np.zeros(problem.n_features) if problem.is_linear else None, 0.0, np.zeros(problem.n_samples)
+        values = Values(np.zeros(problem.n_features) if problem.is_linear else None, np.zeros(problem.n_samples))
         box_violation = sum_violation = 0.0
     else:
         beta, box_violation, sum_violation = feasible(problem, given)
         if math.isnan(box_violation):  # a point that is not finite proves what zero does
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
-        w, norm, f = _decision_values(problem, beta)
-    square, scale, value, violation, least, intervals = _native.proof_bounds(
+        values = (twofold_values(problem, beta, None) if fine else None) or _decision_values(problem, beta)
+    w, f, error = values.w, values.f, values.error
+    square, scale, value, violation, least, intervals, below, above = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", _has_multiples(problem),
-        not problem.is_hard, beta, f, norm, problem.shift,
+        not problem.is_hard, beta, f, error, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
-    dual = DualPoint(value if _is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation)
+    dual = DualPoint(value if _is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation, below)
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 
     if problem.is_hard:
-        own = _hard_primal(problem, f, intervals[0][0], scale * scale * square, _times(scale, w), beta, own=True)
+        square = scale * scale * values.above(square)
+        own = _hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
     else:
         expansion = None if problem.is_linear else beta
-        own = PrimalPoint(least, _times(scale, w), expansion, middles(intervals), intervals, own=True)
+        own = PrimalPoint(
+            least, _times(scale, w), expansion, middles(intervals), intervals,
+            own=True, rounding=above, weights_error=scale * values.weights_error,
+        )  # fmt: skip
     if point.w is None and point.expansion is None:
         return own, dual
-    return min([own, *_other_primals(problem, point, beta)], key=lambda candidate: candidate.value), dual
+    return min([own, *_other_primals(problem, point, beta, fine)], key=lambda candidate: candidate.value), dual
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
-def _other_primals(problem: Problem, point: Point, beta: np.ndarray) -> list[PrimalPoint]:
+def _other_primals(problem: Problem, point: Point, beta: np.ndarray, fine: bool) -> list[PrimalPoint]:
     """P at the weights, or at the expansion, that a point offers beside β."""
     found = []
     if problem.is_linear and point.w is not None:
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
-        norm = float(point.w @ point.w) + (b**2 / problem.shift if problem.intercept == "regularized" else 0.0)
-        found.append(_primal(problem, problem.expand_weights(point.w), b, norm, point.w, None, own=False))
+        values = (twofold_values(problem, None, point.w) if fine else None) or values_of_weights(problem, point.w)
+        found.append(_primal(problem, values, b, point.w, None))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
-        e, g = point.expansion, problem.expand(point.expansion)
-        b = problem.shift * float(e.sum())
-        w = problem.weights(e) if problem.is_linear else None
-        found.append(_primal(problem, g, b, float(e @ g) + b * float(e.sum()), w, e, own=False))
+        values = (twofold_values(problem, point.expansion, None) if fine else None) or _decision_values(
+            problem, point.expansion
+        )
+        b = problem.shift * float(point.expansion.sum())
+        found.append(_primal(problem, values, b, values.w, point.expansion))
     return found
 
 
-def _decision_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray | None, float, np.ndarray]:
-    """(w of a linear problem, ‖w‖² where it is known by w, Kβ): exact wherever that makes a difference to what is proven."""
-    if not problem.is_linear:
-        # A hard margin is stretched by its smallest margin, whoever has it: all values count.
-        f, error = (problem.expand(beta), None) if problem.is_hard else problem.expand_bounded(beta)
-        if error is not None:
-            _decide(problem, beta, f, error)
-        return None, math.nan, f
-    with np.errstate(over="ignore", invalid="ignore"):
-        w = problem.weights(beta)
-        f = problem.expand_weights(w) if beta.any() else np.zeros(problem.n_samples)
-        return w, float(w @ w), f
+def _decision_values(problem: Problem, beta: np.ndarray) -> Values:
+    """Kβ, with a bound on its error, computed as well as makes a difference to what is proven."""
+    if problem.is_linear:
+        return values_of_weights(problem, problem.weights(beta), beta)
+    # A hard margin is stretched by its smallest margin, whoever has it: all values count.
+    f, rough = (problem.expand(beta), None) if problem.is_hard else problem.expand_bounded(beta)
+    values = values_of_expansion(problem, beta, f)
+    if rough is not None:
+        _decide(problem, beta, f, rough, values.error)
+        values.error[:] += rough
+    return values
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray) -> None:
-    """Make f exact wherever its error leaves open whether the sample's loss is zero at the best multiple of β; writes f and error.
+def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray, error: np.ndarray) -> None:
+    """Make f as good as float64 wherever ``rough`` leaves open whether the sample's loss is zero at the best multiple of β; writes f and rough.
 
     A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
     """
@@ -220,29 +242,34 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, error: np.ndarray
         values = scale * f
         offsets = middles(best_offsets(problem, values)) if problem.intercept == "free" else np.array([scale * b])
         values += offsets[problem.groups]
-        below, above = (_native.proof_losses(box, values + side * scale * error) for side in (-1.0, 1.0))
-        open_ = np.flatnonzero((error > 0) & ((below > 0) | (above > 0)))
+        reach = scale * (rough + error)
+        below, above = (_native.proof_losses(box, values + side * reach) for side in (-1.0, 1.0))
+        open_ = np.flatnonzero((rough > 0) & ((below > 0) | (above > 0)))
         if not len(open_):
             return
         f[open_] = problem.expand(beta, problem.X[open_])
-        error[open_] = 0.0
+        rough[open_] = 0.0
 
 
 def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> PrimalPoint:
     """P of a model's own w and offsets; a hard margin that it misses costs infinitely much."""
     if point.w is not None:
-        f, square = problem.expand_weights(point.w), float(point.w @ point.w)
-        if problem.intercept == "regularized":
-            square += float(offsets[0]) ** 2 / problem.shift
+        values, expansion = values_of_weights(problem, point.w), None
     else:
-        beta = np.zeros(problem.n_samples) if point.beta is None else point.beta
-        f = problem.expand(beta)
-        square = float(beta @ f) + problem.shift * float(beta.sum()) ** 2
-    with np.errstate(invalid="ignore"):
-        loss = problem.cost * problem.loss.value(problem.y, f + offsets[problem.groups])
-    value = 0.5 * square + float(np.where(np.isnan(loss), 0.0, loss).sum()) + float(problem.totals @ offsets)
+        expansion = np.zeros(problem.n_samples) if point.beta is None else point.beta
+        values = values_of_model(problem, expansion)
+    value, above = _regulariser(problem, values, float(offsets[0]))
+    if problem.is_hard:
+        with np.errstate(invalid="ignore"):
+            loss = problem.cost * problem.loss.value(problem.y, values.f + offsets[problem.groups])
+        losses = most = float(np.where(np.isnan(loss), 0.0, loss).sum())
+    else:
+        losses, most = _native.proof_loss_bounds(problem.dual, problem.groups, offsets, values.f, values.error)
+    value, above = value + losses, above + most
     intervals = tuple((float(offset), float(offset)) for offset in offsets)
-    return PrimalPoint(value, point.w, None if problem.is_linear else point.beta, offsets, intervals, own=False)
+    raised, rounding = _rounded_up(problem, value, above, offsets)
+    expansion = None if problem.is_linear else expansion
+    return PrimalPoint(raised, point.w, expansion, offsets, intervals, own=False, rounding=rounding)
 
 
 def ray_norm(problem: Problem, ray: np.ndarray) -> float:
@@ -280,27 +307,36 @@ def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:
 
 
 def _primal(
-    problem: Problem,
-    f: np.ndarray,
-    b: float,
-    square: float,
-    w: np.ndarray | None,
-    expansion: np.ndarray | None,
-    own: bool,
+    problem: Problem, values: Values, b: float, w: np.ndarray | None, expansion: np.ndarray | None
 ) -> PrimalPoint:
-    """P at the decision values f + b, where ``square`` is twice the regulariser; with a free intercept b is chosen here, exactly."""
+    """P at given decision values; with a free intercept b is chosen here, exactly."""
     expansion = None if problem.is_linear else expansion
-    if not (math.isfinite(square) and math.isfinite(b) and _is_finite(f)):
-        return _at(math.inf, w, expansion, b, (b, b), own)
+    value, above = _regulariser(problem, values, b)
+    if not (math.isfinite(above) and math.isfinite(b) and _is_finite(values.f)):
+        return _at(math.inf, w, expansion, b, (b, b), own=False)
     if problem.is_hard:
-        return _hard_primal(problem, f, b, square, w, expansion, own)
+        return _hard_primal(problem, values.f, values.error, b, 2.0 * above, w, expansion, own=False)
     intervals: tuple[tuple[float, float], ...] = ((b, b),)
     if problem.intercept == "free":
-        intervals = best_offsets(problem, f)
+        intervals = best_offsets(problem, values.f)
     offsets = middles(intervals)
-    losses = _native.proof_loss_sum(problem.dual, problem.groups, offsets, f)
-    value = 0.5 * square + losses + float(problem.totals @ offsets)
-    return PrimalPoint(value if math.isfinite(value) else math.inf, w, expansion, offsets, intervals, own)
+    losses, most = _native.proof_loss_bounds(problem.dual, problem.groups, offsets, values.f, values.error)
+    raised, rounding = _rounded_up(problem, value + losses, above + most, offsets)
+    return PrimalPoint(raised, w, expansion, offsets, intervals, own=False, rounding=rounding)
+
+
+def _regulariser(problem: Problem, values: Values, b: float) -> tuple[float, float]:
+    """(½‖w‖², with a regularised intercept ½b²/s² as well; a number that it is not above)."""
+    square = values.square
+    intercept = b * b / problem.shift if problem.intercept == "regularized" else 0.0
+    return 0.5 * (square + intercept), 0.5 * (values.above(square) + intercept * (1.0 + 8.0 * UNIT))
+
+
+def _rounded_up(problem: Problem, value: float, above: float, offsets: np.ndarray) -> tuple[float, float]:
+    """(P with the price of the offsets, rounded upwards; how much of it is rounding)."""
+    price, prices = float(problem.totals @ offsets), float(np.abs(problem.totals) @ np.abs(offsets))
+    raised = above + price + 8.0 * UNIT * (abs(above) + prices)
+    return (raised, max(0.0, raised - value - price)) if math.isfinite(raised) else (math.inf, 0.0)
 
 
 def _is_finite(values: np.ndarray) -> bool:
@@ -324,20 +360,25 @@ def middles(intervals: tuple[tuple[float, float], ...]) -> np.ndarray:
 def _hard_primal(
     problem: Problem,
     f: np.ndarray,
+    error: np.ndarray,
     b: float,
     square: float,
     w: np.ndarray | None,
     expansion: np.ndarray | None,
     own: bool,
 ) -> PrimalPoint:
-    """½‖w‖² where all constraints hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is, to rounding."""
+    """½‖w‖² where all constraints hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is, to rounding.
+
+    ``square`` is a number that ‖w‖² is not above. The stretch counts every margin at its least, so that all constraints hold in exact arithmetic.
+    """
     used = problem.cost > 0
-    y, f = problem.y[used], f[used]
+    y, f, error = problem.y[used], f[used], error[used]
     nowhere = _at(math.inf, w, expansion, b, (b, b), own)
     if problem.loss.task == "regression":
         epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
         low, high = float((y - f).max()) - epsilon, float((y - f).min()) + epsilon
         slack = 1e-12 * max(1.0, float(np.abs(y).max()))
+        square *= 1.0 + 1e-11  # a tube that holds to rounding only bounds the optimum to rounding
         if problem.intercept == "free":
             interval = (min(low, high), max(low, high))
             fits = low <= high + slack
@@ -346,14 +387,18 @@ def _hard_primal(
         return _at(0.5 * square, w, expansion, b, (b, b), own) if fits else nowhere
     if problem.intercept == "free":
         top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
-        margin, b = 0.5 * (top - bottom), -0.5 * (top + bottom)
-    else:
-        margin = float((y * (f + b)).min())
+        b = -0.5 * (top + bottom)
+    values = f + b
+    plain = float((y * values).min())
+    # What dividing w (or β) and b by the margin rounds is a share of the error, and of the values themselves.
+    margin = float((y * values - 1.1 * error - 8.0 * UNIT * (np.abs(f) + abs(b))).min())
     if not margin > 0:
         return nowhere
     w = None if w is None else w / margin
     expansion = None if expansion is None else expansion / margin
-    return _at(0.5 * square / margin**2, w, expansion, b / margin, (b / margin, b / margin), own=False)
+    value, raised = 0.5 * square / plain**2, 0.5 * square / margin**2 * (1.0 + 16.0 * UNIT)
+    b /= margin
+    return PrimalPoint(raised, w, expansion, np.array([b]), ((b, b),), own=False, rounding=raised - value)
 
 
 def _at(

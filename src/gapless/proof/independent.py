@@ -215,7 +215,9 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
         f, square = products(problem.X, point.w), float(point.w @ point.w)
         square += float(offsets[0]) ** 2 / problem.shift if problem.intercept == "regularized" else 0.0
     else:
-        f, square, _ = _values(problem, np.zeros(problem.n_samples) if point.beta is None else point.beta)
+        f, square, b = _values(problem, np.zeros(problem.n_samples) if point.beta is None else point.beta)
+        if problem.intercept == "regularized":  # the model's own, which need not be β's
+            square += (float(offsets[0]) ** 2 - b**2) / problem.shift
     intervals = tuple((float(offset), float(offset)) for offset in offsets)
     expansion = None if problem.is_linear else point.beta
     return PrimalPoint(_value(problem, f, square, offsets), point.w, expansion, offsets, intervals, own=False)

@@ -93,7 +93,7 @@ def test_the_entropy_does_not_stall_far_from_the_optimum(name):
 
 def test_it_ends_by_itself_at_the_limit_of_floating_point():
     result = gl.solve(CATALOGUE["rbf_free"].problem(), "smo", tol=0)
-    assert result.status in (gl.Status.STALLED, gl.Status.CONVERGED)
+    assert result.status in (gl.Status.STALLED, gl.Status.ROUNDING)
     assert result.certificate.relative_gap < 1e-12
 
 

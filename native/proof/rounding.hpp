@@ -1,0 +1,26 @@
+// How far a computed number may be from the exact one. Bounds are in units of u = 2⁻⁵³, the relative error of one operation, and generous: a
+// factor of two costs nothing that anybody notices, and a term forgotten would cost the proof.
+#pragma once
+
+#include "core/span.hpp"
+
+namespace gapless::proof {
+
+constexpr double unit = 0x1p-53;
+
+// A computed number and a bound on its distance from the exact one.
+struct Bounded {
+  double value = 0.0, error = 0.0;
+
+  // A number that is certainly not below the exact one, and one that is certainly not above it.
+  double above() const { return value + error * (1.0 + 4.0 * unit) + 2.0 * unit * (value < 0.0 ? -value : value); }
+  double below() const { return value - error * (1.0 + 4.0 * unit) - 2.0 * unit * (value < 0.0 ? -value : value); }
+};
+
+// The error that Neumaier's sum of n terms adds to those of the terms: one rounding of its value, and of n² u² of their sizes.
+inline double sum_error(Index n, double value, double sizes) {
+  const double many = static_cast<double>(n) * unit;
+  return 2.0 * unit * (value < 0.0 ? -value : value) + 2.0 * many * many * sizes;
+}
+
+}  // namespace gapless::proof

@@ -1,0 +1,201 @@
+r"""How large a kernel's entries are, and how far float64 may be from them: two numbers a sample.
+
+With $u = 2^{-53}$, :func:`magnitudes` returns g and r such that for all samples
+
+.. math::  |k(x, z)| ≤ g(x) g(z), \qquad |\hat k(x, z) - k(x, z)| ≤ u (r(x) g(z) + g(x) r(z)),
+
+where k̂ is what the panels (or ``Kernel.block``) compute. From these, a bound on the error of Kβ takes two sums over the samples. The bounds are
+generous: a product of d terms errs by at most (d + 2) u ‖x‖ ‖z‖; squares come from Cauchy and Schwarz, as in
+(γ‖x‖‖z‖ + |c|)² ≤ (γ‖x‖² + |c|)(γ‖z‖² + |c|). A function of the user's is taken at its word: its values are exact by definition.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.kernels.algebra import Constant, Exp, KernelPolynomial, Power, Product, Scaled, Sum
+from gapless.kernels.base import Kernel
+from gapless.kernels.custom import Precomputed
+from gapless.kernels.dot import Chi2, Cosine, Linear, Polynomial, Sigmoid
+from gapless.kernels.pairwise import Matrix, squared_norms
+from gapless.kernels.stationary import RBF, Laplacian, Matern
+
+UNIT = 2.0**-53
+"""u: the relative error of one operation in float64."""
+
+_MORE = 1.05  # for products of small errors, which the formulas leave out
+_ROUNDINGS = 12.0  # of a product besides its terms: moving the origin, scaling, adding norms
+_FUNCTION = 16.0  # roundings of an exponential or a hyperbolic tangent of ours, or NumPy's
+_CLOSE = 1e4  # by how much cancellation may enlarge the error of a distance before differences are taken (pairwise.py)
+_LOST = 0.01  # an exponent with a larger error than this tells nothing
+
+Magnitudes = tuple[np.ndarray, np.ndarray]
+
+
+@singledispatch
+def magnitudes(kernel: Kernel, X: Matrix) -> Magnitudes:
+    """(g, r) of each row of X.
+
+    >>> import numpy as np
+    >>> from gapless.kernels import Linear
+    >>> g, r = magnitudes(Linear(), np.array([[3.0, 4.0]]))
+    >>> g, bool(r[0] > 0)
+    (array([5.]), True)
+    """
+    g = np.sqrt(np.maximum(kernel.diag(X), 0.0))
+    return g, np.zeros_like(g)
+
+
+def terms_of(X: Matrix) -> int:
+    """The largest number of terms in an inner product of two rows."""
+    if sp.issparse(X):
+        return int(np.diff(X.indptr).max(initial=0))
+    return int(X.shape[1])
+
+
+def _half(X: Matrix) -> float:
+    """Half of the roundings of a product: each of the two samples answers for one."""
+    return 0.5 * (terms_of(X) + _ROUNDINGS) * _MORE
+
+
+@magnitudes.register
+def _(kernel: Linear, X: Matrix) -> Magnitudes:
+    g = np.sqrt(squared_norms(X))
+    return g, _half(X) * g
+
+
+@magnitudes.register
+def _(kernel: Polynomial, X: Matrix) -> Magnitudes:
+    size = abs(float(kernel.gamma)) * squared_norms(X) + abs(float(kernel.coef0))
+    with np.errstate(over="ignore"):
+        g = size ** (0.5 * kernel.degree)
+    return g, kernel.degree * (_half(X) + 2.0) * g
+
+
+@magnitudes.register
+def _(kernel: Sigmoid, X: Matrix) -> Magnitudes:
+    size = abs(float(kernel.gamma)) * squared_norms(X) + abs(float(kernel.coef0))
+    return np.ones_like(size), _half(X) * size + _FUNCTION
+
+
+@magnitudes.register
+def _(kernel: RBF, X: Matrix) -> Magnitudes:
+    g = np.ones(X.shape[0])
+    size = float(kernel.gamma) * _far(X)
+    r = 2.0 * _half(X) * size + _FUNCTION
+    return g, np.where(UNIT * r < _LOST, r, np.inf)
+
+
+def _far(X: Matrix) -> np.ndarray:
+    """At least ‖x − c‖² for every origin c that panels choose: zero for sparse rows, for dense ones a mean of some of them (or zero)."""
+    # A mean is within the largest distance of any other origin: of zero for sparse rows, of the mean of all for dense ones.
+    norms = np.sqrt(squared_norms(X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)))
+    return (norms + norms.max()) ** 2
+
+
+@magnitudes.register
+def _(kernel: Laplacian, X: Matrix) -> Magnitudes:
+    g = np.ones(X.shape[0])  # t exp(−t) ≤ 1/e bounds what the relative error of a distance t costs
+    d = X.shape[1] if sp.issparse(X) else terms_of(X)
+    return g, np.full_like(g, 0.5 * (d + _ROUNDINGS) + _FUNCTION)
+
+
+@magnitudes.register
+def _(kernel: Matern, X: Matrix) -> Magnitudes:
+    g = np.ones(X.shape[0])
+    return g, np.full_like(g, _CLOSE * 2.0 * _half(X) + _FUNCTION)
+
+
+@magnitudes.register
+def _(kernel: Cosine, X: Matrix) -> Magnitudes:
+    g = np.ones(X.shape[0])
+    return g, np.full_like(g, 2.0 * _half(X) + _FUNCTION)
+
+
+@magnitudes.register
+def _(kernel: Chi2, X: Matrix) -> Magnitudes:
+    g = np.ones(X.shape[0])
+    return g, np.full_like(g, 0.5 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
+
+
+@magnitudes.register
+def _(kernel: Constant, X: Matrix) -> Magnitudes:
+    g = np.full(X.shape[0], np.sqrt(float(kernel.value)) * (1.0 + 4.0 * UNIT))
+    return g, np.zeros_like(g)
+
+
+@magnitudes.register
+def _(kernel: Precomputed, X: Matrix) -> Magnitudes:
+    """Entries are given; what an entry differs from its mirror image is an error of either."""
+    gram = kernel.gram
+    largest = float(max(gram.max(), -gram.min()))
+    g = np.full(X.shape[0], np.sqrt(largest))
+    asymmetry = kernel.asymmetry
+    return g, np.full_like(g, 0.5 * asymmetry / (UNIT * g[0]) if asymmetry > 0 else 0.0)
+
+
+@magnitudes.register
+def _(kernel: Sum, X: Matrix) -> Magnitudes:
+    (g, r), (h, s) = magnitudes(kernel.left, X), magnitudes(kernel.right, X)
+    both = np.hypot(g, h)
+    return both, np.hypot(r, s) + both
+
+
+@magnitudes.register
+def _(kernel: Product, X: Matrix) -> Magnitudes:
+    return _product(magnitudes(kernel.left, X), magnitudes(kernel.right, X))
+
+
+def _product(one: Magnitudes, other: Magnitudes) -> Magnitudes:
+    (g, r), (h, s) = one, other
+    with np.errstate(over="ignore", invalid="ignore"):
+        return g * h, np.nan_to_num(_MORE * (g * s + h * r) + g * h, nan=np.inf)
+
+
+@magnitudes.register
+def _(kernel: Scaled, X: Matrix) -> Magnitudes:
+    g, r = magnitudes(kernel.kernel, X)
+    root = np.sqrt(float(kernel.scale)) * (1.0 + 4.0 * UNIT)
+    return root * g, root * (r + g)
+
+
+@magnitudes.register
+def _(kernel: Power, X: Matrix) -> Magnitudes:
+    return _power(magnitudes(kernel.kernel, X), int(kernel.exponent))
+
+
+def _power(part: Magnitudes, exponent: int) -> Magnitudes:
+    g, r = part
+    with np.errstate(over="ignore", invalid="ignore"):
+        return g**exponent, np.nan_to_num(_MORE * exponent * g ** (exponent - 1) * (r + 2.0 * g), nan=np.inf)
+
+
+@magnitudes.register
+def _(kernel: KernelPolynomial, X: Matrix) -> Magnitudes:
+    part = magnitudes(kernel.kernel, X)
+    g2, r2 = np.zeros(X.shape[0]), np.zeros(X.shape[0])
+    for m, coefficient in enumerate(kernel.coefficients):
+        root = np.sqrt(float(coefficient))
+        g, r = _power(part, m) if m else (np.ones_like(part[0]), np.zeros_like(part[0]))
+        g2 += (root * g) ** 2
+        r2 += (root * (r + 2.0 * len(kernel.coefficients) * g)) ** 2
+    return np.sqrt(g2), np.sqrt(r2)
+
+
+@magnitudes.register
+def _(kernel: Exp, X: Matrix) -> Magnitudes:
+    g, r = magnitudes(kernel.kernel, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.exp(0.5 * g * g)
+        lost = UNIT * r * float(g.max(initial=0.0)) < _LOST
+        return size, np.where(
+            lost, np.nan_to_num(size * (_MORE * 0.5 * (r * r + g * g) + _FUNCTION), nan=np.inf), np.inf
+        )
+
+
+def sum_depth(terms: int) -> int:
+    """How many roundings follow each other at most in a sum of panels: tiles of up to 256 terms, then their sums (native/kernels/node.cpp)."""
+    return min(terms, 400 + terms // 64)
