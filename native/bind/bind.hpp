@@ -16,6 +16,7 @@ void bind_sdca(nanobind::module_& m);
 void bind_textbook(nanobind::module_& m);
 void bind_products(nanobind::module_& m);
 void bind_proof(nanobind::module_& m);
+void bind_twofold(nanobind::module_& m);
 void bind_smo(nanobind::module_& m);
 
 }  // namespace gapless::bind

@@ -10,7 +10,6 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
-#include "proof/twofold_values.hpp"
 
 namespace gapless::bind {
 namespace {
@@ -172,17 +171,6 @@ void bind_kernels(nb::module_& m) {
         if (!left.empty()) self.panels->expand(left, c, 0, self.panels->size(), out.data());
       },
       nb::arg("beta"), nb::arg("out").noconvert());
-  m.def(
-      "proof_twofold_expansion",
-      [](nb::object spec, nb::object X, nb::object rows, Index d, In<double> beta, InOut<double> out) {
-        std::vector<nb::object> kept;
-        const Expression kernel = expression_of(spec, kept);
-        const Samples samples = samples_of(X, rows, d, nullptr);
-        nb::gil_scoped_release unlock;
-        proof::twofold_expansion(kernel, samples, view(beta), view(out));
-      },
-      nb::arg("spec"), nb::arg("X"), nb::arg("rows"), nb::arg("d"), nb::arg("beta"), nb::arg("out").noconvert(),
-      "out = Kβ with twice the digits, rounded at the end; the kernel has a formula, no given entries.");
   type.def(
       "expand_to",
       [](PanelsObject& self, In<Index> left, In<double> c, In<Index> to, InOut<double> out) {

@@ -19,5 +19,6 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_textbook(m);
   gapless::bind::bind_products(m);
   gapless::bind::bind_proof(m);
+  gapless::bind::bind_twofold(m);
   gapless::bind::bind_smo(m);
 }

@@ -11,7 +11,6 @@
 #include "proof/feasible.hpp"
 #include "proof/loss.hpp"
 #include "proof/primal_side.hpp"
-#include "proof/twofold_values.hpp"
 
 namespace gapless::bind {
 namespace {
@@ -114,22 +113,6 @@ void bind_proof(nb::module_& m) {
         "The interval of best offsets of each group, for decision values f without one.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("error"),
         "(Σ c ℓ(y, f + the group's offset), what it is not above wherever f is within the error).");
-  m.def(
-      "proof_twofold_weights",
-      [](nb::handle rows, Index d, In<double> beta, InOut<double> w) {
-        const Rows x = rows_of(rows, d);
-        nb::gil_scoped_release release;
-        proof::twofold_weights(x, view(beta), view(w));
-      },
-      nb::arg("rows"), nb::arg("d"), nb::arg("beta"), nb::arg("w").noconvert(), "w = Σ βᵢxᵢ with twice the digits, rounded at the end.");
-  m.def(
-      "proof_twofold_products",
-      [](nb::handle rows, Index d, In<double> w, InOut<double> out) {
-        const Rows x = rows_of(rows, d);
-        nb::gil_scoped_release release;
-        proof::twofold_products(x, view(w), view(out));
-      },
-      nb::arg("rows"), nb::arg("d"), nb::arg("w"), nb::arg("out").noconvert(), "out = Xw with twice the digits, rounded at the end.");
   m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
 }
 

@@ -58,38 +58,6 @@ Square square_of(Vector beta, Vector f, Vector error) {
           std::isfinite(q + t + all.finite)};
 }
 
-// Σ h(β) with a bound on its error. The box's own numbers (a bound is C times a weight) are within some roundings of what the user stated.
-Bounded separable(const DualTerms& dual, Vector beta) {
-  return std::visit(
-      [&]<class Terms>(const Terms& terms) {
-        struct Part {
-          double sum = 0.0, sizes = 0.0;
-        };
-        Sum sum;
-        double sizes = 0.0;
-        for (const Part& part : by_pieces<Part>(length(beta), [&](Index begin, Index end) {
-               Sum sum;
-               Part part;
-               for (Index i = begin; i < end; ++i) {
-                 const double b = beta[i];
-                 sum.add(terms.term(i, b));
-                 if constexpr (Terms::is_entropy)
-                   part.sizes += 16.0 * std::fabs(terms.cost[i]);  // a log a near its ends, where 1 − a has lost its digits
-                 else
-                   part.sizes += std::fabs(terms.p[i] * b) + terms.epsilon[i] * std::fabs(b) + terms.d[i] * b * b;
-               }
-               part.sum = sum.value();
-               return part;
-             })) {
-          sum.add(part.sum);
-          sizes += part.sizes;
-        }
-        const double value = sum.value();
-        return Bounded{value, 8.0 * unit * sizes + sum_error(length(beta), value, sizes)};
-      },
-      dual);
-}
-
 }  // namespace
 
 Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Out error, const Weights& weights,
@@ -101,12 +69,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0};
   const DualBox* const box = std::get_if<DualBox>(&dual);
   double scale = 1.0;
-  bool unbounded = false;
-  if (box != nullptr && options.multiple) {
-    const Multiple best = best_multiple(*box, beta, whole);
-    scale = best.scale;
-    unbounded = best.value == infinity;
-  }
+  if (box != nullptr && options.multiple) scale = best_multiple(*box, beta, whole).scale;
   if (scale != 1.0) {
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
@@ -130,19 +93,11 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const Bounded terms = separable(dual, beta);
   const double shifted = shift * total * total * (1.0 + 4.0 * unit);
   const double plain = terms.value - 0.5 * curvature.value - 0.5 * shift * square.total.value * square.total.value;
-  const double repair = options.free ? repair_loss(dual, groups, totals, beta, f, error,
-                                                   {norm, 0.0, 0.0, scale * weights.reach, weights.largest})
-                                     : 0.0;
-  double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
-  // What a box's bounds owe to the rounding of C times a weight: (1 − 8u) β is inside, and D is concave with D(0) = 0.
-  proven -= 8.0 * unit * std::fabs(proven);
+  const double repair =
+      options.free ? repair_loss(dual, groups, totals, beta, f, error, weights.largest, excess_of(groups, totals, beta)) : 0.0;
+  const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
   out.dual = std::isnan(proven) ? -infinity : proven;
-  if (unbounded) {
-    // A ray only in exact arithmetic: along it D grows while its curvature, at most what rounding leaves open, does not stop it.
-    const double rise = terms.below();
-    out.dual = curvature.above() + shifted > 0.0 ? (rise > 0.0 ? 0.5 * rise * rise / (curvature.above() + shifted) : 0.0) : infinity;
-  }
-  out.dual_rounding = std::isfinite(out.dual) ? std::max(0.0, plain - out.dual) : 0.0;
+  out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves nothing
 
   const double b = shift * square.total.value;
   const Index n_groups = length(totals);
@@ -164,10 +119,8 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double value = 0.5 * norm + intercept + losses.sum + price;
   const double above = Bounded{0.5 * regulariser.above() + intercept + losses.above + price,
                                8.0 * unit * (std::fabs(norm) + intercept + losses.above + prices)}.above();
-  if (std::isfinite(above)) {
-    out.primal = above;
-    out.primal_rounding = std::max(0.0, above - value);
-  }
+  if (std::isfinite(above)) out.primal = above;
+  if (std::isfinite(value)) out.primal_rounding = std::max(0.0, out.primal - value);
   return out;
 }
 

@@ -20,6 +20,25 @@ struct Ends {
   }
 };
 
+// h(β) of a sample, and the size that its rounding, at most 16 units, is relative to.
+struct Term {
+  double value, size;
+};
+
+Term term_of(const DualBox& box, Index i, double beta) {
+  return {box.term(i, beta), std::fabs(box.p[i] * beta) + box.epsilon[i] * std::fabs(beta) + box.d[i] * beta * beta};
+}
+
+// −c (a log a + (1 − a) log(1 − a)) by the lesser of a and 1 − a: two terms of one sign, each with all its digits.
+Term term_of(const DualEntropy& entropy, Index i, double beta) {
+  const double c = entropy.cost[i], a = entropy.y[i] * beta;
+  if (!(c > 0.0)) return {0.0, 0.0};
+  const double less = std::min(a, c - a) / c;
+  if (!(less > 0.0)) return {0.0, 0.0};
+  const double value = -c * (less * std::log(less) + (1.0 - less) * std::log1p(-less));
+  return {value, value};
+}
+
 }  // namespace
 
 Multiple best_multiple(const DualBox& box, Vector beta, double square) {
@@ -58,17 +77,31 @@ Multiple best_multiple(const DualBox& box, Vector beta, double square) {
   return {scale, scale * linear - 0.5 * scale * scale * curvature};
 }
 
-double dual_sum(const DualTerms& dual, Vector beta) {
+Bounded separable(const DualTerms& dual, Vector beta) {
+  struct Part {
+    double sum = 0.0, sizes = 0.0;
+  };
   return std::visit(
       [&](const auto& terms) {
         Sum sum;
-        for (const double part : by_pieces<double>(length(beta), [&](Index begin, Index end) {
-               Sum part;
-               for (Index i = begin; i < end; ++i) part.add(terms.term(i, beta[i]));
-               return part.value();
-             }))
-          sum.add(part);
-        return sum.value();
+        double sizes = 0.0;
+        for (const Part& part : by_pieces<Part>(length(beta), [&](Index begin, Index end) {
+               Sum sum;
+               Part part;
+               for (Index i = begin; i < end; ++i) {
+                 if (beta[i] == 0.0) continue;
+                 const Term term = term_of(terms, i, beta[i]);
+                 sum.add(term.value);
+                 part.sizes += term.size;
+               }
+               part.sum = sum.value();
+               return part;
+             })) {
+          sum.add(part.sum);
+          sizes += part.sizes;
+        }
+        const double value = sum.value();
+        return Bounded{value, 16.0 * unit * sizes * (1.0 + 2.0 * static_cast<double>(length(beta)) * unit) + sum_error(length(beta), value, sizes)};
       },
       dual);
 }

@@ -11,8 +11,9 @@
 
 namespace gapless::proof {
 
-GAPLESS_INLINE double loss(const DualBox& box, Index i, double v) {
-  const double apart = box.p[i] - v, e = box.epsilon[i], d = box.d[i], up = box.upper[i], down = -box.lower[i];
+// Of p − v.
+GAPLESS_INLINE double loss_apart(const DualBox& box, Index i, double apart) {
+  const double e = box.epsilon[i], d = box.d[i], up = box.upper[i], down = -box.lower[i];
   // Where h is straight the larger of both sides is the loss, or zero: no branch that a processor would have to guess. NaN stays NaN.
   if (d == 0.0) return std::max(std::max((apart - e) * up, (-apart - e) * down), 0.0);
   const double s = std::fabs(apart) - e, u = apart > 0.0 ? up : down;
@@ -21,23 +22,29 @@ GAPLESS_INLINE double loss(const DualBox& box, Index i, double v) {
   return s < d * u ? 0.5 * s * (s / d) : s * u - 0.5 * d * u * u;
 }
 
+GAPLESS_INLINE double loss(const DualBox& box, Index i, double v) { return loss_apart(box, i, box.p[i] - v); }
+
 GAPLESS_INLINE double loss(const DualEntropy& entropy, Index i, double v) {
   if (entropy.cost[i] <= 0.0) return 0.0;
   const double margin = entropy.y[i] * v;
   return entropy.cost[i] * (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
 }
 
-// A number that the loss is not above wherever the decision value is within `error` of v: a convex function is largest at an end. The terms' own
-// numbers are within some roundings of what the user stated.
+// A number that the loss is not above wherever p − v is within `error` of `apart`: a convex function is largest at an end. d = 1/2c (and such) is
+// within two roundings of what the cost says.
+GAPLESS_INLINE double largest_loss_apart(const DualBox& box, Index i, double apart, double error) {
+  const double e = error + 4.0 * unit * (std::fabs(apart) + box.epsilon[i]);
+  if (std::isnan(apart + e)) return apart + e;
+  return std::max(loss_apart(box, i, apart - e), loss_apart(box, i, apart + e)) * (1.0 + 16.0 * unit);
+}
+
 GAPLESS_INLINE double largest_loss(const DualBox& box, Index i, double v, double error) {
-  const double e = error + 2.0 * unit * (std::fabs(box.p[i]) + std::fabs(v) + box.epsilon[i]);
-  if (std::isnan(v + e)) return v + e;
-  return std::max(loss(box, i, v - e), loss(box, i, v + e)) * (1.0 + 16.0 * unit);
+  return largest_loss_apart(box, i, box.p[i] - v, error + 2.0 * unit * (std::fabs(box.p[i]) + std::fabs(v)));
 }
 
 GAPLESS_INLINE double largest_loss(const DualEntropy& entropy, Index i, double v, double error) {
   if (entropy.cost[i] <= 0.0) return 0.0;
-  return loss(entropy, i, v) * (1.0 + 32.0 * unit) + entropy.cost[i] * error * (1.0 + 8.0 * unit);
+  return loss(entropy, i, v) * (1.0 + 32.0 * unit) + entropy.cost[i] * (error * (1.0 + 8.0 * unit) + 1e-300);  // what underflows
 }
 
 }  // namespace gapless::proof

@@ -1,85 +1,137 @@
 #include "proof/repair_loss.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "core/sums.hpp"
+#include "proof/twofold.hpp"
 
 namespace gapless::proof {
 namespace {
 
-// The largest slope of h(β) − f β between β and `to`.
-double steepest(const DualBox& box, Index i, double beta, double to, double f) {
-  return std::fabs(box.p[i] - f) + 2.0 * unit * (std::fabs(box.p[i]) + std::fabs(f)) + box.epsilon[i] +
-         box.d[i] * std::max(std::fabs(beta), std::fabs(to));
+// A slope of h at β, where the way to β ends (upwards if `rises`), and a bound on its rounding. At a kink the worse one.
+Bounded slope_at(const DualBox& box, Index i, double beta, bool rises) {
+  const double sign = beta > 0.0 || (beta == 0.0 && rises) ? 1.0 : -1.0;
+  const double bend = box.d[i] * beta;
+  return {box.p[i] - sign * box.epsilon[i] - bend, 4.0 * unit * (std::fabs(box.p[i]) + box.epsilon[i] + std::fabs(bend))};
 }
 
-double steepest(const DualEntropy& entropy, Index i, double beta, double to, double f) {
-  if (entropy.cost[i] <= 0.0) return std::fabs(f);
-  return 1.0 + std::max(std::fabs(entropy.slope(i, beta) - f), std::fabs(entropy.slope(i, to) - f));
+Bounded slope_at(const DualEntropy& entropy, Index i, double beta, bool) {
+  if (entropy.cost[i] <= 0.0) return {0.0, 0.0};
+  const double a = entropy.y[i] * beta, rest = entropy.cost[i] - a;  // their logarithms err by roundings of themselves, and of their arguments
+  const double up = std::log(std::max(rest, 1e-300)), down = std::log(std::max(a, 1e-300));
+  return {entropy.y[i] * (up - down), 8.0 * unit * (1.0 + std::fabs(up) + std::fabs(down))};
 }
 
 struct Group {
-  Sum off;                          // Σβ − total
-  double up = 0.0, down = 0.0;      // Σ of positive β and of |negative β|
+  double up = 0.0, down = 0.0;  // Σ of positive β and of |negative β|
   double room_up = 0.0, room_down = 0.0;
-  double size = 0.0;                // Σ|β| + |total|
-  Index n = 0;
+  double share = 0.0, spread = 0.0;  // of the way, and how far that may be off
+  int side = 0;                      // ±1: scale that side; ±2: towards the upper or the lower bound
+  double moved = 0.0;
 };
+
+// Whether Σβ is exactly the group's total: an expansion of numbers that do not overlap holds the exact sum (Shewchuk 1997).
+bool is_exact(Places groups, Index g, double total, Vector beta) {
+  std::vector<double> parts;
+  const auto add = [&](double value) {
+    std::size_t kept = 0;
+    for (const double part : parts) {
+      const Two sum = std::fabs(value) < std::fabs(part) ? two_sum(part, value) : two_sum(value, part);
+      if (sum.lo != 0.0) parts[kept++] = sum.lo;
+      value = sum.hi;
+    }
+    parts.resize(kept);
+    parts.push_back(value);
+  };
+  for (Index i = 0; i < length(beta); ++i)
+    if (groups[i] == g) add(beta[i]);
+  add(-total);
+  for (const double part : parts)
+    if (part != 0.0) return false;
+  return true;
+}
 
 }  // namespace
 
-double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, Vector error, const Weights& weights) {
+std::vector<Bounded> excess_of(Places groups, Vector totals, Vector beta) {
+  std::vector<Sum> sums(totals.size());
+  std::vector<double> sizes(totals.size());
+  for (Index i = 0; i < length(beta); ++i) {
+    const std::size_t g = static_cast<std::size_t>(groups[i]);
+    sums[g].add(beta[i]);
+    sizes[g] += std::fabs(beta[i]);
+  }
+  std::vector<Bounded> found;
+  for (std::size_t g = 0; g < totals.size(); ++g) {
+    sums[g].add(-totals[g]);
+    const double off = sums[g].value();
+    found.push_back({off, sum_error(length(beta) + 1, off, sizes[g] + std::fabs(totals[g]))});
+  }
+  return found;
+}
+
+double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, Vector error, double largest,
+                   std::span<const Bounded> excess) {
   return std::visit(
       [&](const auto& terms) {
         std::vector<Group> all(totals.size());
         for (Index i = 0; i < length(beta); ++i) {
           Group& group = all[static_cast<std::size_t>(groups[i])];
           const double b = beta[i];
-          group.off.add(b);
           (b > 0.0 ? group.up : group.down) += std::fabs(b);
           group.room_up += terms.upper[i] - b;
           group.room_down += b - terms.lower[i];
-          ++group.n;
         }
-        double loss = 0.0;  // of D
-        std::vector<double> share(totals.size(), 0.0), ways(totals.size(), 0.0);
-        std::vector<int> side(totals.size(), 0);  // ±1: scale that side; ±2: towards the upper or the lower bound
+        bool any = false;
         for (std::size_t g = 0; g < totals.size(); ++g) {
           Group& group = all[g];
-          group.size = group.up + group.down + std::fabs(totals[g]);
-          group.off.add(-totals[g]);
-          const double off = group.off.value(), r = std::fabs(off) + sum_error(group.n + 1, off, group.size);
+          const double off = excess[g].value, r = std::fabs(off) + excess[g].error;
           if (r == 0.0) continue;
           const bool over = off >= 0.0;
           const double weight = over ? group.up : group.down, room = over ? group.room_down : group.room_up;
+          double whole = 0.0;
           if (weight >= 2.0 * r) {
-            side[g] = over ? 1 : -1;
-            share[g] = 1.01 * r / weight;
+            group.side = over ? 1 : -1;
+            whole = weight;
           } else if (room >= 2.0 * r && std::isfinite(room)) {
-            side[g] = over ? -2 : 2;
-            share[g] = 1.01 * r / room;
-          } else if (group.size > 0.0) {
+            group.side = over ? -2 : 2;
+            whole = room;
+          } else {
+            if (is_exact(groups, count(g), totals[g], beta)) continue;
             return infinity;
           }
+          any = true;
+          group.share = std::fabs(off) / whole;
+          // Sums of sizes are off by n roundings at most.
+          group.spread = excess[g].error / whole * 1.01 + group.share * 2.0 * unit * static_cast<double>(length(beta) + 4);
         }
+        if (!any) return 0.0;
+        double gain = 0.0, doubt = 0.0;
         for (Index i = 0; i < length(beta); ++i) {
-          const std::size_t g = static_cast<std::size_t>(groups[i]);
-          if (share[g] == 0.0) continue;
+          Group& group = all[static_cast<std::size_t>(groups[i])];
+          if (group.side == 0) continue;
           const double b = beta[i];
-          double way = 0.0;
-          if (std::abs(side[g]) == 1)
-            way = side[g] * b > 0.0 ? share[g] * std::fabs(b) : 0.0;
+          double way = 0.0;  // for a share of one, with its sign
+          if (std::abs(group.side) == 1)
+            way = group.side * b > 0.0 ? -b : 0.0;
           else
-            way = share[g] * std::fabs((side[g] > 0 ? terms.upper[i] : terms.lower[i]) - b);
+            way = (group.side > 0 ? terms.upper[i] : terms.lower[i]) - b;
           if (way == 0.0) continue;
-          const double to = side[g] == 1 || side[g] == -2 ? b - way : b + way;
-          loss += way * (steepest(terms, i, b, to, f[i]) + error[i]);
-          ways[g] += way;
+          const double most = group.share + group.spread;
+          // Certainly beyond the end of the way, where slopes are no better.
+          const double to = std::nextafter(b + 2.0 * most * way, way > 0.0 ? infinity : -infinity);
+          const Bounded slope = slope_at(terms, i, to, way > 0.0);
+          const double rise = slope.value - f[i];
+          gain += group.share * way * rise;
+          doubt += std::fabs(way) * (group.spread * std::fabs(rise) + most * (slope.error + error[i] + 8.0 * unit * (std::fabs(slope.value) + std::fabs(f[i]))));
+          // The sum of gains rounds, too, if by a share of a share.
+          doubt += 4.0 * unit * static_cast<double>(length(beta)) * most * std::fabs(way * rise);
+          group.moved += most * std::fabs(way);
         }
         double moved = 0.0;
-        for (const double way : ways) moved += way * weights.largest;
-        return 1.01 * (loss + 0.5 * moved * moved);
+        for (const Group& group : all) moved += group.moved * largest;
+        return -gain + 1.01 * (doubt + 0.5 * moved * moved);
       },
       dual);
 }

@@ -1,20 +1,24 @@
-// What D may lose until Σβ is exactly what it must be.
+// What exact feasibility costs: Σβ = total of every group, which floating point rarely meets exactly.
 //
-// Let a group's sum be too large by r > 0 (too small: the other side). Its positive β, of sum S ≥ r, times 1 − r/S, are feasible in exact arithmetic,
-// and D along the way falls by at most
-//
-//     r/S Σ |β_i| (|p_i − f_i| + error_i + ε_i + d_i |β_i|) + ½ (r/S)² ‖Σ β_i φ(x_i)‖²,     the sums over that side.
-//
-// Where that side is too light (ν-forms, whose totals are not zero), all go towards their other bound by the share t = |r| / Σ|bound_i − β_i| of the
-// way, at the price of the same sum with t |bound_i − β_i| in the place of r/S |β_i|.
+// The heavier side of a sum that is too large (or too small), scaled by what is too much of it, meets its total exactly and stays in its box; where
+// that side is too light, all of the group go towards their far bound alike (proof/feasible.hpp moves in the same two ways). h is concave, so that
+// h rises on that way by at least its slope at the far end times the way; βᵀKβ changes by its slope, 2f, and by no more than
+// (Σ |way| √k(x, x))². Slopes count with their signs: where the excess is a rounding error, the loss is one of its size, or a gain.
 #pragma once
 
+#include <vector>
+
 #include "core/dual.hpp"
-#include "proof/bounds.hpp"
+#include "proof/rounding.hpp"
 
 namespace gapless::proof {
 
-// Infinite where no way is known.
-double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, Vector error, const Weights& weights);
+// By how much D of an exactly feasible point is below D(β), at most; negative where it is above it, infinite where no such point is found. f = Kβ,
+// off by at most `error` where β is not zero; `excess` is Σβ − total of each group, `largest` the largest √k(x, x).
+double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, Vector error, double largest,
+                   std::span<const Bounded> excess);
+
+// Σβ − total of each group.
+std::vector<Bounded> excess_of(Places groups, Vector totals, Vector beta);
 
 }  // namespace gapless::proof

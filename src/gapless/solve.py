@@ -18,7 +18,8 @@ from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
 from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
+from gapless.proof.best import Best
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, combine
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver, as_solver
@@ -130,7 +131,6 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
-        self.one_point = in_samples and problem.is_linear  # an expansion by kernel carries its own coefficients
         # A callback may say that it wants to be called rarely (``eager``), and between two calls that it is time to stop (``halted``).
         self.halted = getattr(callback, "halted", None)
         self.eager = callback is not None and getattr(callback, "eager", True)
@@ -142,20 +142,11 @@ class _Run:
         self.entry_seconds: float | None = None
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
-        # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
-        self.best: tuple[PrimalPoint, DualPoint] = evaluate(problem, Point())
-        self.zero = self.combined = self.newest = self.best
-        self.certificate = combine(*self.best)
-        self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best[1].kkt_violation) else kkt_tol
-
-    def certify(self) -> Certificate:
-        """The best bounds so far."""
-        if self.combined is not self.best:
-            self.combined, self.certificate = self.best, combine(*self.best)
-        return self.certificate
+        self.best = Best(problem, tol, in_samples and problem.is_linear)  # an expansion by kernel carries its own coefficients
+        self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
-        known = None if start is None else self.keep(start)
+        known = None if start is None else self.best.keep(start)
         # Before a set-up that may take long.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)
@@ -165,11 +156,11 @@ class _Run:
         engine = self.solver.init(self.problem, start, np.random.default_rng(seeded))
         self.engine = engine
         if start is None and engine.holds:
-            status = self.check(Point(), known=self.best)
+            status = self.check(Point(), known=self.best.points)
         else:
             first = start or engine.point()
             if known is None and first.beta is not None and first.w is None and not first.beta.any():
-                known = self.best
+                known = self.best.points
             status = self.check(first, known=known)
         targets = Targets(self.tol, self.kkt_tol)
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
@@ -197,32 +188,11 @@ class _Run:
             status = self.check(point, status) or status
             if status is None and self.is_late(point):
                 status = Status.MAX_TIME
-            if status in (None, Status.STALLED, Status.MAX_ITER) and self.is_rounding():
-                status = self.refine(status)
+            if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
+                status = Status.ROUNDING  # no digits are left to prove more with
             if outcome is Outcome.READY:  # and the proof does not agree
                 targets = targets.times(_STRICTER)
         return self.result(status)
-
-    def is_rounding(self) -> bool:
-        """Whether the gap as computed is within tol, and only what rounding may hide is not."""
-        return any(self.hides(combine(*points)) for points in (self.best, self.newest))
-
-    def hides(self, certificate: Certificate) -> bool:
-        goal = self.tol * abs(certificate.primal)
-        return certificate.gap > goal >= certificate.gap - certificate.rounding
-
-    def refine(self, status: Status | None) -> Status | None:
-        """Prove the best points once more, with twice the digits; the status that follows."""
-        if type(self.problem) is Problem:
-            for primal, dual in (self.best, self.newest):
-                if self.hides(combine(primal, dual)):
-                    point = Point(beta=dual.beta, w=primal.w, b=primal.b, expansion=primal.expansion)
-                    self.keep(point, fine=True)
-        if self.certify().relative_gap <= self.tol:
-            return (
-                Status.CONVERGED if self.best[1].kkt_violation <= self.kkt_tol or self.kkt_tol == math.inf else status
-            )
-        return Status.ROUNDING if self.is_rounding() else status
 
     def catch_up(self) -> None:
         """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""
@@ -231,7 +201,7 @@ class _Run:
         point = self.engine.point()
         columns = 3 if self.problem.is_linear or point.beta is None else int(np.count_nonzero(point.beta))
         if self.problem.n_samples * columns <= _MOMENT:
-            self.keep(point)
+            self.best.keep(point)
 
     def bound_reached(self, outcome: Outcome, limit: float) -> Status | None:
         if outcome is Outcome.STALLED:
@@ -269,7 +239,7 @@ class _Run:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
         if self.check_every is not None:
             return math.inf, float(self.iterations + self.check_every)
-        columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best[1].beta)))
+        columns = 3 if self.problem.is_linear else max(1, int(np.count_nonzero(self.best.points[1].beta)))
         cost = self.problem.n_samples * columns * self.problem.entry_work
         if not self.problem.is_linear and not self.eager:
             cost = max(cost, self.problem.n_samples**2 * self.problem.entry_work / 8)
@@ -277,53 +247,22 @@ class _Run:
         share = _JUDGED_SHARE if engine.judges else _CHECK_SHARE
         return float(self.work + max(_CHECK_COST * cost, share * self.work)), math.inf
 
-    def keep(self, point: Point, fine: bool = False) -> tuple[PrimalPoint, DualPoint]:
-        """Certify a point, and keep what is better than before on either side. ``fine``: with twice the digits."""
-        if point.beta is None and point.w is None and point.expansion is None:
-            return self.zero
-        if self.one_point:
-            return self.keep_one(point)
-        found = primal, dual = evaluate(self.problem, point, fine=True) if fine else evaluate(self.problem, point)
-        self.newest = found
-        best_primal, best_dual = self.best
-        # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
-        better_primal, better_dual = primal.value <= best_primal.value, dual.value >= best_dual.value
-        if better_primal and better_dual:
-            self.best = found
-        elif better_primal:
-            self.best = (replace(primal, own=False), best_dual)
-        elif better_dual:
-            self.best = (replace(best_primal, own=False), dual)
-        return found
-
-    def keep_one(self, point: Point) -> tuple[PrimalPoint, DualPoint]:
-        """Certify w = Σ βᵢxᵢ of a point, and keep both sides of it where their gap is the smallest so far."""
-        if point.beta is not None:
-            found = evaluate(self.problem, Point(beta=point.beta))
-        else:
-            found = evaluate(self.problem, point)
-            if not found[0].own:
-                found = evaluate(self.problem, Point(beta=found[1].beta))
-        if combine(*found).gap <= combine(*self.best).gap:
-            self.best = found
-        return found
-
     def check(
         self, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
     ) -> Status | None:
-        found = primal, dual = known or self.keep(point)
+        found = primal, dual = known or self.best.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(self.iterations, seconds, primal.value, dual.value)
-        certificate = self.certify()
+        certificate = self.best.certificate
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:
                 return Status.CONVERGED
             if dual.kkt_violation <= self.kkt_tol and combine(*found).relative_gap <= self.tol:
-                self.best = found  # both criteria speak of one point
+                self.best.points = found  # both criteria speak of one point
                 return Status.CONVERGED
         kernel = self.problem.kernel
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
-            self.best = found
+            self.best.points = found
             return Status.STATIONARY
         if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
@@ -334,7 +273,7 @@ class _Run:
 
     def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
         """Ask for a proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
-        if self.separable is not None or math.isfinite(self.best[0].value):
+        if self.separable is not None or math.isfinite(self.best.points[0].value):
             return False
         if dual.value == math.inf:
             self.ray = dual.beta / np.abs(dual.beta).sum()
@@ -354,8 +293,8 @@ class _Run:
         return not self.separable
 
     def result(self, status: Status) -> Result:
-        primal, dual = self.best
-        certificate = self.certify()
+        primal, dual = self.best.points
+        certificate = self.best.certificate
         if status is Status.NOT_SEPARABLE:
             certificate = replace(certificate, primal=math.inf, dual=math.inf)
         return result_type(self.problem)(

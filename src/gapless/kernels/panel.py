@@ -275,19 +275,3 @@ def _has_function(kernel: Kernel) -> bool:
 
 
 _FILLS = {None: _block, "apply": _block_by_samples, "cross": _cross_by_samples}
-
-
-def has_formula(kernel: Kernel, X: Matrix) -> bool:
-    """Whether the compiled core knows the kernel's formula, and no part of it is given by a matrix or by a function of Python's."""
-
-    def known(specification: tuple[Any, ...]) -> bool:
-        return specification[0] not in ("table", "block") and all(map(known, specification[4]))
-
-    return known(_specification(kernel, X, _block))
-
-
-def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray:
-    """Kβ of a kernel that has a formula, with twice the digits of float64, rounded at the end: slow, entry by entry."""
-    out = np.empty(X.shape[0])
-    _native.proof_twofold_expansion(_specification(kernel, X, _block), X, _rows(X), X.shape[1], beta, out)
-    return out

@@ -1,10 +1,10 @@
-r"""How large a kernel's entries are, and how far float64 may be from them: two numbers a sample.
+r"""How large a kernel's entries are, and how far computed ones may be from them: two numbers a sample.
 
-With $u = 2^{-53}$, :func:`magnitudes` returns g and r such that for all samples
+With u the relative error of one operation, $2^{-53}$ in float64, :func:`magnitudes` returns g and r such that for all samples
 
 .. math::  |k(x, z)| ≤ g(x) g(z), \qquad |\hat k(x, z) - k(x, z)| ≤ u (r(x) g(z) + g(x) r(z)),
 
-where k̂ is what the panels (or ``Kernel.block``) compute. From these, a bound on the error of Kβ takes two sums over the samples. The bounds are
+where k̂ is what the panels (or ``Kernel.block``) compute, or with another u the numbers of twice the digits (native/proof/twofold_kernel.hpp). From these, a bound on the error of Kβ takes two sums over the samples. The bounds are
 generous: a product of d terms errs by at most (d + 2) u ‖x‖ ‖z‖; squares come from Cauchy and Schwarz, as in
 (γ‖x‖‖z‖ + |c|)² ≤ (γ‖x‖² + |c|)(γ‖z‖² + |c|). A function of the user's is taken at its word: its values are exact by definition.
 """
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from gapless.kernels.algebra import Constant, Exp, KernelPolynomial, Power, Product, Scaled, Sum
 from gapless.kernels.base import Kernel
-from gapless.kernels.custom import Precomputed
+from gapless.kernels.custom import FeatureMapKernel, Precomputed
 from gapless.kernels.dot import Chi2, Cosine, Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian, Matern
@@ -30,13 +30,14 @@ _MORE = 1.05  # for products of small errors, which the formulas leave out
 _ROUNDINGS = 12.0  # of a product besides its terms: moving the origin, scaling, adding norms
 _FUNCTION = 16.0  # roundings of an exponential or a hyperbolic tangent of ours, or NumPy's
 _CLOSE = 1e4  # by how much cancellation may enlarge the error of a distance before differences are taken (pairwise.py)
+
 _LOST = 0.01  # an exponent with a larger error than this tells nothing
 
 Magnitudes = tuple[np.ndarray, np.ndarray]
 
 
 @singledispatch
-def magnitudes(kernel: Kernel, X: Matrix) -> Magnitudes:
+def magnitudes(kernel: Kernel, X: Matrix, unit: float = UNIT) -> Magnitudes:
     """(g, r) of each row of X.
 
     >>> import numpy as np
@@ -62,13 +63,18 @@ def _half(X: Matrix) -> float:
 
 
 @magnitudes.register
-def _(kernel: Linear, X: Matrix) -> Magnitudes:
-    g = np.sqrt(squared_norms(X))
+def _(kernel: Linear, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    return linear_magnitudes(X, squared_norms(X))
+
+
+def linear_magnitudes(X: Matrix, squared_norms: np.ndarray) -> Magnitudes:
+    """(g, r) of the linear kernel, whose squared norms are known."""
+    g = np.sqrt(squared_norms)
     return g, _half(X) * g
 
 
 @magnitudes.register
-def _(kernel: Polynomial, X: Matrix) -> Magnitudes:
+def _(kernel: Polynomial, X: Matrix, unit: float = UNIT) -> Magnitudes:
     size = abs(float(kernel.gamma)) * squared_norms(X) + abs(float(kernel.coef0))
     with np.errstate(over="ignore"):
         g = size ** (0.5 * kernel.degree)
@@ -76,17 +82,17 @@ def _(kernel: Polynomial, X: Matrix) -> Magnitudes:
 
 
 @magnitudes.register
-def _(kernel: Sigmoid, X: Matrix) -> Magnitudes:
+def _(kernel: Sigmoid, X: Matrix, unit: float = UNIT) -> Magnitudes:
     size = abs(float(kernel.gamma)) * squared_norms(X) + abs(float(kernel.coef0))
-    return np.ones_like(size), _half(X) * size + _FUNCTION
+    return np.ones_like(size), np.minimum(_half(X) * size + _FUNCTION, 1.0 / unit)
 
 
 @magnitudes.register
-def _(kernel: RBF, X: Matrix) -> Magnitudes:
+def _(kernel: RBF, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])
     size = float(kernel.gamma) * _far(X)
-    r = 2.0 * _half(X) * size + _FUNCTION
-    return g, np.where(UNIT * r < _LOST, r, np.inf)
+    # The error of an exponent is one of its exponential; no error is larger than the largest entry.
+    return g, np.minimum(_MORE * (2.0 * _half(X) * size + _FUNCTION), 1.0 / unit)
 
 
 def _far(X: Matrix) -> np.ndarray:
@@ -97,56 +103,63 @@ def _far(X: Matrix) -> np.ndarray:
 
 
 @magnitudes.register
-def _(kernel: Laplacian, X: Matrix) -> Magnitudes:
+def _(kernel: Laplacian, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])  # t exp(−t) ≤ 1/e bounds what the relative error of a distance t costs
     d = X.shape[1] if sp.issparse(X) else terms_of(X)
     return g, np.full_like(g, 0.5 * (d + _ROUNDINGS) + _FUNCTION)
 
 
 @magnitudes.register
-def _(kernel: Matern, X: Matrix) -> Magnitudes:
+def _(kernel: Matern, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])
     return g, np.full_like(g, _CLOSE * 2.0 * _half(X) + _FUNCTION)
 
 
 @magnitudes.register
-def _(kernel: Cosine, X: Matrix) -> Magnitudes:
+def _(kernel: Cosine, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])
     return g, np.full_like(g, 2.0 * _half(X) + _FUNCTION)
 
 
 @magnitudes.register
-def _(kernel: Chi2, X: Matrix) -> Magnitudes:
+def _(kernel: Chi2, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])
     return g, np.full_like(g, 0.5 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
 
 
 @magnitudes.register
-def _(kernel: Constant, X: Matrix) -> Magnitudes:
+def _(kernel: Constant, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.full(X.shape[0], np.sqrt(float(kernel.value)) * (1.0 + 4.0 * UNIT))
     return g, np.zeros_like(g)
 
 
 @magnitudes.register
-def _(kernel: Precomputed, X: Matrix) -> Magnitudes:
+def _(kernel: Precomputed, X: Matrix, unit: float = UNIT) -> Magnitudes:
     """Entries are given; what an entry differs from its mirror image is an error of either."""
-    gram = kernel.gram
-    largest = float(max(gram.max(), -gram.min()))
-    g = np.full(X.shape[0], np.sqrt(largest))
-    asymmetry = kernel.asymmetry
-    return g, np.full_like(g, 0.5 * asymmetry / (UNIT * g[0]) if asymmetry > 0 else 0.0)
+    places, gram = kernel.indices(X), kernel.gram
+    # |K_ij| is at most the largest entry of either row.
+    g = np.sqrt(np.maximum(gram.max(axis=1), -gram.min(axis=1)).astype(np.float64)[places])
+    if kernel.asymmetry == 0:
+        return g, np.zeros_like(g)
+    return g, np.divide(0.5 * kernel.asymmetry / unit, g, out=np.full_like(g, np.inf), where=g > 0)
 
 
 @magnitudes.register
-def _(kernel: Sum, X: Matrix) -> Magnitudes:
-    (g, r), (h, s) = magnitudes(kernel.left, X), magnitudes(kernel.right, X)
+def _(kernel: FeatureMapKernel, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    """What the map returns is given; its inner products round."""
+    return magnitudes(Linear(), kernel.features(X), unit)
+
+
+@magnitudes.register
+def _(kernel: Sum, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    (g, r), (h, s) = magnitudes(kernel.left, X, unit), magnitudes(kernel.right, X, unit)
     both = np.hypot(g, h)
     return both, np.hypot(r, s) + both
 
 
 @magnitudes.register
-def _(kernel: Product, X: Matrix) -> Magnitudes:
-    return _product(magnitudes(kernel.left, X), magnitudes(kernel.right, X))
+def _(kernel: Product, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    return _product(magnitudes(kernel.left, X, unit), magnitudes(kernel.right, X, unit))
 
 
 def _product(one: Magnitudes, other: Magnitudes) -> Magnitudes:
@@ -156,15 +169,15 @@ def _product(one: Magnitudes, other: Magnitudes) -> Magnitudes:
 
 
 @magnitudes.register
-def _(kernel: Scaled, X: Matrix) -> Magnitudes:
-    g, r = magnitudes(kernel.kernel, X)
+def _(kernel: Scaled, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    g, r = magnitudes(kernel.kernel, X, unit)
     root = np.sqrt(float(kernel.scale)) * (1.0 + 4.0 * UNIT)
     return root * g, root * (r + g)
 
 
 @magnitudes.register
-def _(kernel: Power, X: Matrix) -> Magnitudes:
-    return _power(magnitudes(kernel.kernel, X), int(kernel.exponent))
+def _(kernel: Power, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    return _power(magnitudes(kernel.kernel, X, unit), int(kernel.exponent))
 
 
 def _power(part: Magnitudes, exponent: int) -> Magnitudes:
@@ -174,8 +187,8 @@ def _power(part: Magnitudes, exponent: int) -> Magnitudes:
 
 
 @magnitudes.register
-def _(kernel: KernelPolynomial, X: Matrix) -> Magnitudes:
-    part = magnitudes(kernel.kernel, X)
+def _(kernel: KernelPolynomial, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    part = magnitudes(kernel.kernel, X, unit)
     g2, r2 = np.zeros(X.shape[0]), np.zeros(X.shape[0])
     for m, coefficient in enumerate(kernel.coefficients):
         root = np.sqrt(float(coefficient))
@@ -186,14 +199,16 @@ def _(kernel: KernelPolynomial, X: Matrix) -> Magnitudes:
 
 
 @magnitudes.register
-def _(kernel: Exp, X: Matrix) -> Magnitudes:
-    g, r = magnitudes(kernel.kernel, X)
+def _(kernel: Exp, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    g, r = magnitudes(kernel.kernel, X, unit)
+    largest, roughest = float(g.max(initial=0.0)), float(r.max(initial=0.0))
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.exp(0.5 * g * g)
-        lost = UNIT * r * float(g.max(initial=0.0)) < _LOST
-        return size, np.where(
-            lost, np.nan_to_num(size * (_MORE * 0.5 * (r * r + g * g) + _FUNCTION), nan=np.inf), np.inf
-        )
+        if not unit * roughest * largest < _LOST:
+            return size, np.full_like(size, np.inf)
+        # r(x) g(z) ≤ ½ (r(x)²/t + t g(z)²) for any t.
+        t = roughest / largest if largest > 0 and roughest > 0 else 1.0
+        return size, np.nan_to_num(size * (_MORE * 0.5 * (r * r / t + t * g * g) + _FUNCTION), nan=np.inf)
 
 
 def sum_depth(terms: int) -> int:

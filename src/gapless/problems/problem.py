@@ -17,7 +17,7 @@ from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
 from gapless.data.scale import LARGEST, check_cost, check_width
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel, Linear, Panels
-from gapless.kernels.rounding import Magnitudes, magnitudes
+from gapless.kernels.rounding import Magnitudes, linear_magnitudes, magnitudes
 from gapless.losses import DualTerms, Loss, as_loss
 
 Intercept = Literal["free", "regularized", "none"]
@@ -241,13 +241,9 @@ class Problem:
     @cached_property
     def magnitudes(self) -> Magnitudes:
         """(g, r) of each sample: how large its kernel entries are at most, and how far float64 may be from them (kernels/rounding.py)."""
-        return magnitudes(Linear() if self.kernel is None else self.kernel, self.X)
-
-    @property
-    def formula(self) -> tuple[Kernel | None, Any]:
-        """The kernel and the samples that it is stated on: those of a table of its entries, where such a table stands for it."""
-        kernel = self.kernel
-        return (kernel, self.X) if kernel is None else kernel.formula(self.X)
+        if self.kernel is None:
+            return linear_magnitudes(self.X, squared_norms(self.rows, self.n_samples))
+        return magnitudes(self.kernel, self.X)
 
     @cached_property
     def entry_work(self) -> float:

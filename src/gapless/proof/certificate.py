@@ -21,7 +21,7 @@ from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import best_multiple, feasible
-from gapless.proof.values import Values, twofold_values, values_of_expansion, values_of_model, values_of_weights
+from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -156,10 +156,9 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
 
 
 @singledispatch
-def evaluate(problem: Problem, point: Point, fine: bool = False) -> tuple[PrimalPoint, DualPoint]:
+def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
 
-    ``fine``: with decision values of twice the digits, where that is possible in seconds.
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
@@ -171,16 +170,16 @@ def evaluate(problem: Problem, point: Point, fine: bool = False) -> tuple[Primal
         beta, box_violation, sum_violation = feasible(problem, given)
         if math.isnan(box_violation):  # a point that is not finite proves what zero does
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
-        values = (twofold_values(problem, beta, None) if fine else None) or _decision_values(problem, beta)
+        values = _decision_values(problem, beta)
     w, f, error = values.w, values.f, values.error
     square, scale, value, violation, least, intervals, below, above = _native.proof_bounds(
-        problem.dual, problem.groups, problem.totals, problem.intercept == "free", _has_multiples(problem),
+        problem.dual, problem.groups, problem.totals, problem.intercept == "free", has_multiples(problem),
         not problem.is_hard, beta, f, error, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
-    dual = DualPoint(value if _is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation, below)
+    dual = DualPoint(value if is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation, below)
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 
@@ -195,21 +194,19 @@ def evaluate(problem: Problem, point: Point, fine: bool = False) -> tuple[Primal
         )  # fmt: skip
     if point.w is None and point.expansion is None:
         return own, dual
-    return min([own, *_other_primals(problem, point, beta, fine)], key=lambda candidate: candidate.value), dual
+    return min([own, *_other_primals(problem, point, beta)], key=lambda candidate: candidate.value), dual
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
-def _other_primals(problem: Problem, point: Point, beta: np.ndarray, fine: bool) -> list[PrimalPoint]:
+def _other_primals(problem: Problem, point: Point, beta: np.ndarray) -> list[PrimalPoint]:
     """P at the weights, or at the expansion, that a point offers beside β."""
     found = []
     if problem.is_linear and point.w is not None:
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
-        values = (twofold_values(problem, None, point.w) if fine else None) or values_of_weights(problem, point.w)
+        values = values_of_weights(problem, point.w)
         found.append(_primal(problem, values, b, point.w, None))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
-        values = (twofold_values(problem, point.expansion, None) if fine else None) or _decision_values(
-            problem, point.expansion
-        )
+        values = _decision_values(problem, point.expansion)
         b = problem.shift * float(point.expansion.sum())
         found.append(_primal(problem, values, b, values.w, point.expansion))
     return found
@@ -236,7 +233,7 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray
     """
     box, b = problem.dual, problem.shift * float(beta.sum())
     square, scale = float(beta @ f) + b * float(beta.sum()), 1.0  # f is exact where β is not zero
-    if isinstance(box, DualBox) and _has_multiples(problem):
+    if isinstance(box, DualBox) and has_multiples(problem):
         scale, _ = best_multiple(box, beta, square)
     while True:
         values = scale * f
@@ -292,14 +289,14 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
         return -problem.cost * problem.loss.derivative(problem.y, f)
 
 
-def _is_valid(problem: Problem) -> bool:
+def is_valid(problem: Problem) -> bool:
     """Whether weak duality holds: it needs a positive semi-definite K."""
     return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
 
 
-def _has_multiples(problem: Problem) -> bool:
+def has_multiples(problem: Problem) -> bool:
     """Whether another multiple of β may be better: not for the entropy, nor in the ν-forms, whose totals are fixed, nor where nothing is proven."""
-    return isinstance(problem.dual, DualBox) and not problem.is_nu and _is_valid(problem)
+    return isinstance(problem.dual, DualBox) and not problem.is_nu and is_valid(problem)
 
 
 def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:
@@ -391,9 +388,10 @@ def _hard_primal(
     values = f + b
     plain = float((y * values).min())
     # What dividing w (or β) and b by the margin rounds is a share of the error, and of the values themselves.
-    margin = float((y * values - 1.1 * error - 8.0 * UNIT * (np.abs(f) + abs(b))).min())
-    if not margin > 0:
-        return nowhere
+    doubt = 1.1 * error + 8.0 * UNIT * (np.abs(f) + abs(b))
+    margin = float((y * values - doubt).min())
+    if not margin > 0:  # rounding may be all that is in the way
+        return replace(nowhere, rounding=math.inf) if float((y * values + doubt).min()) > 0 else nowhere
     w = None if w is None else w / margin
     expansion = None if expansion is None else expansion / margin
     value, raised = 0.5 * square / plain**2, 0.5 * square / margin**2 * (1.0 + 16.0 * UNIT)

@@ -7,18 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gapless import _native
-from gapless.kernels.panel import has_formula, twofold_expansion
 from gapless.kernels.rounding import UNIT, sum_depth, terms_of
 from gapless.problems.problem import Problem
 
 _MORE = 1.05  # for products of small errors, which the formulas leave out
 _ROUNDINGS = 16  # beside those of a sum's terms: of these one is left for the rounding of a multiple of β (native/proof/bounds.cpp)
-_LEAST = 1e-290  # what underflows is not less than this
-_TWOFOLD = (
-    2.0**-75
-)  # of Σ|β| g(x) g(z): what numbers of twice the digits lose (native/proof/twofold_values.hpp), generously
-_AFFORDABLE = 4e8  # products of features that are computed with twice the digits: some seconds
+LEAST = 1e-290
+"""What underflows elsewhere."""
+_UNDERFLOW = 1e-300  # of a coefficient: what of its entry may underflow
 
 
 @dataclass
@@ -66,7 +62,7 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
     norm = float(w @ w)
     norm_error = _MORE * UNIT * (len(w) + _ROUNDINGS) * norm
     f = problem.expand_weights(w) if norm != 0.0 else np.zeros(problem.n_samples)
-    error = (_MORE * UNIT * (terms_of(problem.X) + _ROUNDINGS) * math.sqrt(norm)) * g + _LEAST
+    error = (_MORE * UNIT * (terms_of(problem.X) + _ROUNDINGS) * math.sqrt(norm)) * g + LEAST
     largest = float(g.max())
     if beta is None:
         return Values(w, f, error, norm, norm_error, largest=largest)
@@ -77,15 +73,24 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
 
 
 @np.errstate(over="ignore", invalid="ignore")
+def expansion_error(beta: np.ndarray, g: np.ndarray, r: np.ndarray, unit: float = UNIT) -> np.ndarray:
+    """How far a computed Kβ is from the exact one, by the magnitudes of the kernel (kernels/rounding.py)."""
+    size = np.abs(beta)
+    support = size > 0
+    reach, rough = float(g @ size), float(r[support] @ size[support])
+    terms = sum_depth(int(np.count_nonzero(support))) + _ROUNDINGS
+    error = (_MORE * unit) * ((terms * reach + rough) * g + reach * r) + (LEAST + _UNDERFLOW * float(size.sum()))
+    error[np.isnan(error)] = math.inf
+    return error
+
+
+@np.errstate(over="ignore", invalid="ignore")
 def values_of_expansion(problem: Problem, beta: np.ndarray, f: np.ndarray) -> Values:
     """f = Kβ in float64, whose entries and sums round."""
     g, r = problem.magnitudes
     size = np.abs(beta)
     support = size > 0
-    reach, rough = float(g @ size), float(r[support] @ size[support])
-    terms = sum_depth(int(np.count_nonzero(support))) + _ROUNDINGS
-    error = (_MORE * UNIT) * ((terms * reach + rough) * g + reach * r) + _LEAST
-    error[np.isnan(error)] = math.inf
+    reach, error = float(g @ size), expansion_error(beta, g, r)
     product = float(beta @ f)
     product_error = float(size[support] @ error[support]) + 2.0 * UNIT * len(f) * float(size @ np.abs(f))
     return Values(
@@ -101,44 +106,3 @@ def values_of_model(problem: Problem, beta: np.ndarray) -> Values:
     values.error += values.weights_error * problem.magnitudes[0]
     values.norm_error = values.square_error
     return values
-
-
-def twofold_values(problem: Problem, beta: np.ndarray | None, w: np.ndarray | None) -> Values | None:
-    """The values of a model with twice the digits, rounded at the end; None where that would take long, or no formula is known.
-
-    Of a linear problem the model is w, or Σ βᵢxᵢ rounded where w is None.
-    """
-    n, d = problem.X.shape
-    g, _ = problem.magnitudes
-    largest = float(g.max())
-    terms = terms_of(problem.X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        reach = 0.0 if beta is None else float(g @ np.abs(beta))
-        if problem.is_linear:
-            if n * terms > _AFFORDABLE:
-                return None
-            lost = 0.0
-            if w is None:
-                assert beta is not None
-                w = np.empty(d)
-                _native.proof_twofold_weights(problem.rows, d, beta, w)
-                lost = 2.0 * UNIT * float(np.linalg.norm(w)) + _TWOFOLD * reach
-            f = np.empty(n)
-            _native.proof_twofold_products(problem.rows, d, w, f)
-            norm = float(w @ w)
-            norm_error = _MORE * UNIT * (d + _ROUNDINGS) * norm
-            error = _ROUNDINGS * UNIT * np.abs(f) + _TWOFOLD * math.sqrt(norm) * g + _LEAST
-            square_error = norm_error + _MORE * lost * (2.0 * math.sqrt(norm) + lost)
-            return Values(w, f, error, norm, norm_error, square_error, lost, reach, largest)
-        kernel, X = problem.formula
-        assert beta is not None
-        support = int(np.count_nonzero(beta))
-        if kernel is None or n * support * (terms_of(X) + 30) > _AFFORDABLE or not has_formula(kernel, X):
-            return None
-        f = twofold_expansion(kernel, X, beta)
-        error = _ROUNDINGS * UNIT * np.abs(f) + _TWOFOLD * reach * g + _LEAST
-        size = np.abs(beta)
-        product_error = float(size @ error) + 2.0 * UNIT * n * float(size @ np.abs(f))
-        return Values(
-            None, f, error, math.nan, _MORE * product_error, reach=reach, largest=largest, product=float(beta @ f)
-        )

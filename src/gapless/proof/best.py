@@ -1,0 +1,77 @@
+"""The best bounds of a solve so far: the least primal and the greatest dual value, from whichever iterates, each proven as well as it must be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
+from gapless.proof.twofold import refine
+
+Points = tuple[PrimalPoint, DualPoint]
+
+
+class Best:
+    """Bounds on the optimum of a problem that are to differ by at most ``tol``, relative to P.
+
+    ``one_point``: the model is to be kept as β, so that of a linear problem only w = Σ βᵢxᵢ counts, and both bounds are those of one β.
+    """
+
+    def __init__(self, problem: Problem, tol: float, one_point: bool) -> None:
+        self.problem, self.tol, self.one_point = problem, tol, one_point
+        # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
+        self.zero = self.points = evaluate(problem, Point())
+        self._combined: tuple[Points, Certificate] | None = None
+
+    @property
+    def certificate(self) -> Certificate:
+        """Of the best points."""
+        if self._combined is None or self._combined[0] is not self.points:
+            self._combined = self.points, combine(*self.points)
+        return self._combined[1]
+
+    def keep(self, point: Point) -> Points:
+        """What a point proves; the better of it and of what was known, on either side, is kept."""
+        if point.beta is None and point.w is None and point.expansion is None:
+            return self.zero
+        found = self._sharp(self._one(point) if self.one_point else evaluate(self.problem, point))
+        self.points = self._sharp(self._better(found))
+        return found
+
+    def _one(self, point: Point) -> Points:
+        """w = Σ βᵢxᵢ of a point."""
+        if point.beta is not None:
+            return evaluate(self.problem, Point(beta=point.beta))
+        found = evaluate(self.problem, point)
+        return found if found[0].own else evaluate(self.problem, Point(beta=found[1].beta))
+
+    def _better(self, found: Points) -> Points:
+        if self.one_point:
+            return found if combine(*found).gap <= self.certificate.gap else self.points
+        primal, dual = found
+        best_primal, best_dual = self.points
+        # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.
+        better_primal, better_dual = primal.value <= best_primal.value, dual.value >= best_dual.value
+        if better_primal and better_dual:
+            return found
+        if better_primal:
+            return replace(primal, own=False), best_dual
+        if better_dual:
+            return replace(best_primal, own=False), dual
+        return self.points
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the best points would be within tol if it were not for rounding: another point would hardly prove more."""
+        return math.isfinite(self.certificate.gap) and self._hides(self.certificate)
+
+    def _sharp(self, points: Points) -> Points:
+        """The points with twice the digits where float64's rounding alone keeps them from their tol."""
+        return (refine(self.problem, *points) or points) if self._hides(combine(*points)) else points
+
+    def _hides(self, certificate: Certificate) -> bool:
+        if certificate.relative_gap <= self.tol:
+            return False
+        rounding = certificate.rounding
+        return math.isinf(rounding) or certificate.gap - rounding <= self.tol * abs(certificate.primal)

@@ -1,0 +1,172 @@
+"""The same proof with twice the digits, for points whose float64 bounds are too wide for what they are to prove.
+
+A point is taken as it stands: β of the dual side, w or its expansion of the primal side. Only the offsets are chosen once more, since float64 may
+have chosen them a rounding error too far. What is left of rounding then is a few units in the last place of P and D.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from gapless import _native
+from gapless.kernels import Linear
+from gapless.kernels.formula import TWOFOLD_UNIT, twofold_expansion
+from gapless.kernels.rounding import UNIT, magnitudes, terms_of
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
+from gapless.proof.feasible import best_multiple
+from gapless.proof.values import LEAST, expansion_error
+
+_AFFORDABLE = 4e8  # products of features that are computed with twice the digits: a second or two
+_FAR = 1e-9  # from one: a multiple that gains more than rounding
+_FUNCTION = 30  # features that an exponential, or what else an entry costs, is worth
+
+
+# (decision values in two rows, a bound on their errors, ‖w‖² in two parts, a bound on its error)
+Values = tuple[np.ndarray, np.ndarray, tuple[float, float], float]
+
+
+def refine(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint] | None:
+    """Both points with the bounds that twice the digits prove of them; None where that would take long."""
+    if _has_own_proof(problem) or _work(problem, primal, dual) > _AFFORDABLE:
+        return None
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        twofold = _Twofold(problem)
+        return twofold.primal(primal), twofold.dual(dual)
+
+
+def _has_own_proof(problem: Problem) -> bool:
+    """Whether it is of a kind with another primal and dual than those of Problem."""
+    return evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem)
+
+
+def _work(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> float:
+    terms = terms_of(problem.X)
+    if problem.is_linear:
+        return 2.0 * problem.n_samples * terms
+    assert problem.kernel is not None
+    _, X = problem.kernel.formula(problem.X)
+    columns = np.count_nonzero(dual.beta) + (0 if primal.own else np.count_nonzero(primal.expansion))
+    return float(problem.n_samples) * columns * (terms_of(X) + _FUNCTION)
+
+
+class _Twofold:
+    """Decision values of either side, with a bound on their error that counts operations as float64's does, by a smaller unit."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        kernel = Linear() if problem.kernel is None else problem.kernel
+        self.g, self.r = magnitudes(kernel, problem.X, TWOFOLD_UNIT)
+        self.last: tuple[np.ndarray, Values] | None = None
+
+    def dual(self, dual: DualPoint) -> DualPoint:
+        """A dual point once more, or its best multiple where float64 was far from it."""
+        problem, beta = self.problem, dual.beta
+        if not is_valid(problem) or not beta.any():
+            return dual
+        values = self._of_beta(beta)
+        if has_multiples(problem):
+            total = float(beta.sum())
+            scale, _ = best_multiple(problem.dual, beta, values[2][0] + problem.shift * total * total)  # type: ignore[arg-type]
+            if 0 < scale < math.inf and abs(scale - 1.0) > _FAR:
+                beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)
+                values = self._of_beta(beta)
+        f, error, square, square_error = values
+        plain, proven = _native.twofold_dual(
+            problem.dual, problem.groups, problem.totals, problem.intercept == "free", beta, f, error,
+            square, square_error, problem.shift, float(self.g.max()),
+        )  # fmt: skip
+        if not proven > dual.value:
+            return dual
+        return replace(dual, value=proven, beta=beta, rounding=max(0.0, plain - proven))
+
+    def primal(self, primal: PrimalPoint) -> PrimalPoint:
+        """A primal point once more, with the best offsets."""
+        problem = self.problem
+        if problem.is_hard:
+            return self._hard(primal)
+        f, error, square, square_error = self._of_model(primal)
+        offsets, intervals = np.array(primal.offsets, dtype=np.float64), primal.offset_intervals
+        if problem.intercept == "free":
+            intervals = tuple(_native.twofold_offsets(problem.dual, problem.groups, problem.totals, f, offsets))
+        plain, proven = _native.twofold_primal(
+            problem.dual, problem.groups, problem.totals, offsets, f, error, square, square_error, problem.shift
+        )
+        if not proven < primal.value:
+            return primal
+        return replace(
+            primal, value=proven, rounding=max(0.0, proven - plain), offsets=offsets, offset_intervals=intervals
+        )
+
+    def _hard(self, primal: PrimalPoint) -> PrimalPoint:
+        """½‖w‖² where all constraints certainly hold: a tube as it is, a margin stretched to one; where float64 was far from one, so is the model."""
+        problem, b, found = self.problem, float(primal.offsets[0]), primal
+        free = problem.intercept == "free"
+        for _ in range(2):
+            f, error, (square, _), square_error = self._of_model(found)
+            if problem.loss.task == "regression":
+                margin = 1.0 if _native.twofold_room(problem.dual, problem.cost, b, f, error) >= 0 else 0.0
+            else:
+                b, margin = _native.twofold_margin(problem.y, problem.cost, free, b, f, error)
+            if not 0 < margin < math.inf:
+                return primal
+            regularized = b * b / problem.shift if problem.intercept == "regularized" else 0.0
+            value = 0.5 * (square + square_error + regularized) / min(margin, 1.0) ** 2 * (1.0 + 16.0 * UNIT)
+            if value < primal.value:
+                interval = (primal.offset_intervals[0] if b == primal.offsets[0] else (b, b),)
+                primal = replace(
+                    found, value=value, offsets=np.array([b]), offset_intervals=interval, rounding=16.0 * UNIT * value
+                )
+            if abs(margin - 1.0) < _FAR:
+                break
+            b /= margin
+            w, expansion = found.w, found.expansion
+            found = replace(
+                found,
+                w=None if w is None else w / margin,
+                expansion=None if expansion is None else expansion / margin,
+            )
+        return primal
+
+    def _of_model(self, primal: PrimalPoint) -> Values:
+        return self._of_weights(np.asarray(primal.w)) if self.problem.is_linear else self._of_beta(np.asarray(primal.expansion))
+
+    def _of_beta(self, beta: np.ndarray) -> Values:
+        return self._of_sum(beta) if self.problem.is_linear else self._of_expansion(beta)
+
+    def _of_expansion(self, beta: np.ndarray) -> Values:
+        """Kβ of a kernel."""
+        if self.last is None or not np.array_equal(self.last[0], beta):
+            assert self.problem.kernel is not None
+            f = twofold_expansion(self.problem.kernel, self.problem.X, beta)
+            size, error = np.abs(beta), expansion_error(beta, self.g, self.r, TWOFOLD_UNIT)
+            used = size > 0
+            square = _native.twofold_dot(np.vstack([beta, np.zeros_like(beta)]), f)
+            rough = float(size[used] @ error[used]) + TWOFOLD_UNIT * (len(beta) + 8) * float(size @ np.abs(f[0]))
+            self.last = beta, (f, error, square, 1.01 * rough)
+        return self.last[1]
+
+    def _of_weights(self, w: np.ndarray) -> Values:
+        """Xw of a linear problem."""
+        problem = self.problem
+        f, sizes = np.empty((2, problem.n_samples)), np.empty(problem.n_samples)
+        _native.twofold_products(problem.rows, w, f, sizes)
+        flat = np.vstack([w, np.zeros_like(w)])
+        square = _native.twofold_dot(flat, flat)
+        error = TWOFOLD_UNIT * (terms_of(problem.X) + 8) * sizes + LEAST
+        return f, error, square, TWOFOLD_UNIT * (len(w) + 8) * square[0]
+
+    def _of_sum(self, beta: np.ndarray) -> Values:
+        """X Σ βᵢxᵢ of a linear problem, whose square has twice the digits; the values are float64's, good enough for the slopes of a repair."""
+        problem = self.problem
+        w, sizes = np.empty((2, problem.n_features)), np.empty(problem.n_features)
+        _native.twofold_weights(problem.rows, beta, w, sizes)
+        lost = TWOFOLD_UNIT * (len(beta) + 8) * sizes + LEAST
+        square = _native.twofold_dot(w, w)
+        square_error = float((2.0 * np.abs(w[0]) + lost) @ lost) + TWOFOLD_UNIT * (len(lost) + 8) * square[0]
+        f = problem.expand_weights(w[0])
+        error = 2.0 * UNIT * (terms_of(problem.X) + 16) * math.sqrt(square[0]) * self.g + LEAST
+        return np.vstack([f, np.zeros_like(f)]), error, square, 1.01 * square_error
