@@ -276,11 +276,6 @@ class Panels:
     @overload
     def cross(self, Z: object, rows: object, d: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
 
-def proof_twofold_expansion(spec: object, X: object, rows: object, d: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """
-    out = Kβ with twice the digits, rounded at the end; the kernel has a formula, no given entries.
-    """
-
 class Sdca:
     """
     Epochs of dual coordinate ascent that keep w up to date; β = 0 to begin with.
@@ -401,14 +396,39 @@ def proof_loss_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict
     (Σ c ℓ(y, f + the group's offset), what it is not above wherever f is within the error).
     """
 
-def proof_twofold_weights(rows: object, d: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """w = Σ βᵢxᵢ with twice the digits, rounded at the end."""
-
-def proof_twofold_products(rows: object, d: int, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """out = Xw with twice the digits, rounded at the end."""
-
 def proof_losses(dual: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """c ℓ(y, f) of each sample."""
+
+def twofold_expansion(formula: object, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """out[:, i] = Σ c k(xᵢ, x) over the chosen samples."""
+
+def twofold_weights(rows: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """w = Σ βᵢxᵢ, and Σ |βᵢxᵢ|."""
+
+def twofold_products(rows: object, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """out = Xw, and |X| |w|."""
+
+def twofold_dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[float, float]:
+    """⟨a, b⟩ of two vectors, each as two rows."""
+
+def twofold_dual(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: tuple[float, float], square_error: float, shift: float, largest: float) -> tuple[float, float]:
+    """(D(β), a number that it is not below)."""
+
+def twofold_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> list[tuple[float, float]]:
+    """Replace good offsets by the best ones; returns their intervals."""
+
+def twofold_primal(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: tuple[float, float], square_error: float, shift: float) -> tuple[float, float]:
+    """(P, a number that it is not above)."""
+
+def twofold_margin(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, b: float, f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float]:
+    """
+    (b, a number that the smallest margin is not below); a free b is the one in the middle.
+    """
+
+def twofold_room(dual: object, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """
+    By how much every sample is at least inside its tube; negative where one is outside.
+    """
 
 class Smo:
     """

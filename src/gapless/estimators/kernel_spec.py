@@ -26,7 +26,7 @@ from gapless.kernels import (
     Sigmoid,
     Validity,
 )
-from gapless.kernels.rounding import Magnitudes, magnitudes
+from gapless.kernels.rounding import UNIT, Magnitudes, magnitudes
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,10 @@ class Table(Precomputed):
 
 
 @magnitudes.register
-def _(kernel: Table, X: Any) -> Magnitudes:
+def _(kernel: Table, X: Any, unit: float = UNIT) -> Magnitudes:
     places = kernel.indices(X)
+    if unit != UNIT:  # of numbers that the table does not hold, but its formula gives
+        return magnitudes(kernel.kernel, kernel.samples[places], unit)
     g, r = kernel.magnitudes
     return g[places], r[places]
 

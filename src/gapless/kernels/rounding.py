@@ -104,9 +104,12 @@ def _far(X: Matrix) -> np.ndarray:
 
 @magnitudes.register
 def _(kernel: Laplacian, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    g = np.ones(X.shape[0])  # t exp(−t) ≤ 1/e bounds what the relative error of a distance t costs
-    d = X.shape[1] if sp.issparse(X) else terms_of(X)
-    return g, np.full_like(g, 0.5 * (d + _ROUNDINGS) + _FUNCTION)
+    """Rows are scaled before their differences are taken, and of sparse ones sums are: errors are relative to the rows, not to the distance."""
+    norms = np.asarray(abs(X).sum(axis=1, dtype=np.float64)).ravel()
+    roundings = 2.0 * _half(X) if sp.issparse(X) else 6.0
+    # t exp(−t) ≤ 1/e bounds what the relative error of a distance t costs.
+    r = _MORE * (roundings * float(kernel.gamma) * norms + 0.5 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
+    return np.ones(X.shape[0]), np.minimum(r, 1.0 / unit)
 
 
 @magnitudes.register
