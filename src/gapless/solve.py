@@ -37,6 +37,10 @@ _JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate
 
 _PROBE = 200  # one of so many rows tells how long a certificate takes
 
+# An ascent has stalled when its last so many checks, over which its work grew by this factor and by this many entries (a second or so), closed less
+# than this share of the gap.
+_STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
+
 _STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
 # Entries of a certificate that an interruption still waits for: some tenths of a second.
@@ -140,6 +144,8 @@ class _Run:
         self.iterations = self.work = 0.0
         self.engine: Engine | None = None
         self.entry_seconds: float | None = None
+        self.newest = self.risen = -math.inf
+        self.risen_at, self.checks_since = 0.0, 0
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         self.best = Best(problem, tol, in_samples and problem.is_linear)  # an expansion by kernel carries its own coefficients
@@ -188,6 +194,8 @@ class _Run:
             status = self.check(point, status) or status
             if status is None and self.is_late(point):
                 status = Status.MAX_TIME
+            if status is None and engine.rises and self.has_stalled():
+                status = Status.STALLED
             if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
                 status = Status.ROUNDING  # no digits are left to prove more with
             if outcome is Outcome.READY:  # and the proof does not agree
@@ -235,6 +243,14 @@ class _Run:
     def seconds_left(self) -> float:
         return math.inf if self.max_time == math.inf else self.max_time - (time.perf_counter() - self.began)
 
+    def has_stalled(self) -> bool:
+        """Whether the dual value of an ascent hardly rises any more."""
+        gap, dual = self.best.certificate.gap, self.newest
+        if not dual < self.risen + _STALL_SHARE * min(gap, max(abs(dual), np.finfo(float).tiny)):
+            self.risen, self.risen_at, self.checks_since = dual, self.work, 0
+        self.checks_since += 1
+        return self.checks_since > _STALL_CHECKS and self.work > _STALL_WORK + _STALL_GROWTH * self.risen_at
+
     def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
         if self.check_every is not None:
@@ -253,6 +269,7 @@ class _Run:
         found = primal, dual = known or self.best.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(self.iterations, seconds, primal.value, dual.value)
+        self.newest = dual.value
         certificate = self.best.certificate
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:

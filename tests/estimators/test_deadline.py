@@ -140,7 +140,8 @@ def test_the_last_certificate_is_within_the_time(monkeypatch):
     module = sys.modules["gapless.solve"]
     clock = Clock()
     monkeypatch.setattr(module, "time", type("Time", (), {"perf_counter": staticmethod(clock)}))
-    original = module.evaluate
+    best = sys.modules["gapless.proof.best"]
+    original = best.evaluate
     proofs = []
 
     def evaluate(problem, point):
@@ -163,7 +164,7 @@ def test_the_last_certificate_is_within_the_time(monkeypatch):
     engine = type(gl.solvers.SMO().init(gl.Problem([[0.0], [1.0]], [0, 1], kernel=gl.kernels.RBF()), None, None))
     original_step = engine.step
     monkeypatch.setattr(engine, "step", step)
-    monkeypatch.setattr(module, "evaluate", evaluate)
+    monkeypatch.setattr(best, "evaluate", evaluate)
     monkeypatch.setattr(gl.Problem, "expand", slow_expand)
     X = np.random.default_rng(0).normal(size=(1000, 5))
     problem = gl.Problem(X, np.arange(1000) % 2, kernel=gl.kernels.RBF(1.0))

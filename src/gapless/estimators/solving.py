@@ -20,7 +20,8 @@ from gapless.estimators.report import NOT_FINITE, warn_if_early
 from gapless.estimators.watch import Watch
 from gapless.machine import core_count, limit_threads_here
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, Point, combine, evaluate
+from gapless.proof.best import prove
+from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.interval import Reach
 from gapless.result import Result, Status
 from gapless.solve import solve
@@ -122,7 +123,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 for result in results
             ]
         # Nothing may change a certificate after it was judged.
-        results = [judged(_final(self._settle(result), self._in_samples), bounds) for result in results]
+        results = [judged(_final(self._settle(result), self._in_samples, bounds.gap), bounds) for result in results]
         if not watch.halted:
             warn_if_early(results, self._opening, bounds, features)
         self._solved = [_keep(result, self._in_samples) for result in results]
@@ -207,9 +208,9 @@ def _refuse(result: Result) -> None:
         raise InvalidInputError(NOT_FINITE)
 
 
-def _final(result: Result, in_samples: bool) -> Result:
+def _final(result: Result, in_samples: bool, tol: float) -> Result:
     """The result whose model is kept. ``in_samples``: that is its coefficients in the samples, and not w."""
-    return _one_point(result) if in_samples and result.expansion is None else result
+    return _one_point(result, tol) if in_samples and result.expansion is None else result
 
 
 def _keep(result: Result, in_samples: bool) -> Solved:
@@ -229,11 +230,11 @@ def _keep(result: Result, in_samples: bool) -> Solved:
     )
 
 
-def _one_point(result: Result) -> Result:
+def _one_point(result: Result, tol: float) -> Result:
     """A linear result by β alone: where its best w was another iterate's, offsets and certificate of Σ βᵢxᵢ, stretched under a hard margin."""
     if result.certificate.own_weights:
         return result
-    primal, dual = evaluate(result.problem, Point(beta=result.beta))
+    primal, dual = prove(result.problem, Point(beta=result.beta), tol)
     own = result.problem.weights(dual.beta)
     stretch = 1.0 if primal.own else float(np.linalg.norm(np.asarray(primal.w))) / (float(np.linalg.norm(own)) or 1.0)
     return replace(result, beta=stretch * dual.beta, offsets=primal.offsets, certificate=combine(primal, dual))

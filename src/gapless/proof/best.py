@@ -12,6 +12,24 @@ from gapless.proof.twofold import refine
 Points = tuple[PrimalPoint, DualPoint]
 
 
+def prove(problem: Problem, point: Point, tol: float) -> Points:
+    """What a point proves, with twice the digits where float64's rounding alone keeps its bounds from a relative difference of ``tol``."""
+    return sharpened(problem, evaluate(problem, point), tol)
+
+
+def sharpened(problem: Problem, points: Points, tol: float) -> Points:
+    """The same points, proven with twice the digits where that is what it takes and where it takes seconds."""
+    return (refine(problem, *points) or points) if hides(combine(*points), tol) else points
+
+
+def hides(certificate: Certificate, tol: float) -> bool:
+    """Whether the gap as computed is within tol, and only what rounding may hide is not."""
+    if certificate.relative_gap <= tol:
+        return False
+    rounding = certificate.rounding
+    return math.isinf(rounding) or certificate.gap - rounding <= tol * abs(certificate.primal)
+
+
 class Best:
     """Bounds on the optimum of a problem that are to differ by at most ``tol``, relative to P.
 
@@ -35,16 +53,16 @@ class Best:
         """What a point proves; the better of it and of what was known, on either side, is kept."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
-        found = self._sharp(self._one(point) if self.one_point else evaluate(self.problem, point))
-        self.points = self._sharp(self._better(found))
+        found = self._one(point) if self.one_point else prove(self.problem, point, self.tol)
+        self.points = sharpened(self.problem, self._better(found), self.tol)
         return found
 
     def _one(self, point: Point) -> Points:
         """w = Σ βᵢxᵢ of a point."""
         if point.beta is not None:
-            return evaluate(self.problem, Point(beta=point.beta))
-        found = evaluate(self.problem, point)
-        return found if found[0].own else evaluate(self.problem, Point(beta=found[1].beta))
+            return prove(self.problem, Point(beta=point.beta), self.tol)
+        found = prove(self.problem, point, self.tol)
+        return found if found[0].own else prove(self.problem, Point(beta=found[1].beta), self.tol)
 
     def _better(self, found: Points) -> Points:
         if self.one_point:
@@ -64,14 +82,4 @@ class Best:
     @property
     def is_hidden(self) -> bool:
         """Whether the best points would be within tol if it were not for rounding: another point would hardly prove more."""
-        return math.isfinite(self.certificate.gap) and self._hides(self.certificate)
-
-    def _sharp(self, points: Points) -> Points:
-        """The points with twice the digits where float64's rounding alone keeps them from their tol."""
-        return (refine(self.problem, *points) or points) if self._hides(combine(*points)) else points
-
-    def _hides(self, certificate: Certificate) -> bool:
-        if certificate.relative_gap <= self.tol:
-            return False
-        rounding = certificate.rounding
-        return math.isinf(rounding) or certificate.gap - rounding <= self.tol * abs(certificate.primal)
+        return math.isfinite(self.certificate.gap) and hides(self.certificate, self.tol)

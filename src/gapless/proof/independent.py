@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ _AT_BOUND = (
     1e-12  # of its box's width: a variable so near a bound is at it, since the repair of a sum may have moved it
 )
 _ONE = 1e-9  # multiples so near one are one
+_ROUNDING = 1e-12  # of P: what plain sums may err by
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
@@ -60,7 +62,10 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
         f, square, b = _values(problem, expansion)
         w = weights(problem.X, expansion) if problem.is_linear else None
         candidates.append(_primal(problem, f, b, square, w, expansion, own=False))
-    return min(candidates, key=lambda candidate: candidate.value), dual
+    best = min(candidates, key=lambda candidate: candidate.value)
+    # Nothing is rounded outwards here: a dual value that is above the primal one by a rounding error is level with it.
+    level = best.value < dual.value <= best.value + _ROUNDING * abs(best.value)
+    return best, replace(dual, value=best.value) if level else dual
 
 
 # --- products with X and with K

@@ -64,10 +64,12 @@ class Engine(ABC):
     """A solver at work on one problem, complete from its construction on.
 
     ``judges``: it says by ``READY`` when a check pays, so that few others are needed. ``holds``: its point is not worth a check before it is ready.
+    ``rises``: each of its steps raises D, so that a dual value that no longer does tells that rounding has stopped it.
     """
 
     judges: bool = False
     holds: bool = False
+    rises: bool = False
 
     @abstractmethod
     def step(self, budget: Budget, targets: Targets) -> Advance:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
+from gapless.proof.best import sharpened
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.independent import evaluate_independently
 from gapless.result import Result
@@ -19,6 +20,9 @@ from gapless.verify.libsvm_models import is_libsvm_model, parts_of_libsvm
 from gapless.verify.sklearn_models import Part, parts_of_estimator
 
 __all__ = ["certify"]
+
+
+_TIGHT = 1e-12  # relative gap from which on more digits are of no use
 
 
 def certify(
@@ -58,7 +62,10 @@ def certify(
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
-        return combine(*evaluation(subject, X))  # type: ignore[arg-type]
+        points = evaluation(subject, X)  # type: ignore[arg-type]
+        if not independent and (isinstance(X, Result) or X.offsets is None):  # a model as it stands has offsets of its own
+            points = sharpened(subject, points, _TIGHT)
+        return combine(*points)
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
         parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
     else:

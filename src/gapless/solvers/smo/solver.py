@@ -87,6 +87,8 @@ class SMO(Solver):
 class SmoEngine(Engine):
     """The native engine on the distinct samples, and the way back to all of them."""
 
+    rises = True
+
     def __init__(self, solver: SMO, problem: Problem, samples: Samples, entries: Any, beta: np.ndarray) -> None:
         self.samples, self.entries = samples, entries
         self._is_short = len(beta) <= FEW
