@@ -41,6 +41,8 @@ _PROBE = 200  # one of so many rows tells how long a certificate takes
 # than this share of the gap.
 _STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
 
+_NARROWER, _NARROWEST = 1e-2, 1e-11  # of tol, by which a hard tube is solved narrower: the gap grows by as little; at least by what rounds
+
 _STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
 # Entries of a certificate that an interruption still waits for: some tenths of a second.
@@ -159,7 +161,7 @@ class _Run:
         if self.is_late():
             return self.result(Status.MAX_TIME)
         seeded: Any = _Seed(seed)
-        engine = self.solver.init(self.problem, start, np.random.default_rng(seeded))
+        engine = self.solver.init(self.to_solve(), start, np.random.default_rng(seeded))
         self.engine = engine
         if start is None and engine.holds:
             status = self.check(Point(), known=self.best.points)
@@ -201,6 +203,13 @@ class _Run:
             if outcome is Outcome.READY:  # and the proof does not agree
                 targets = targets.times(_STRICTER)
         return self.result(status)
+
+    def to_solve(self) -> Problem:
+        """The problem, or with a hard tube one that is narrower by a share of tol: only its points certainly hold the tube."""
+        problem = self.problem
+        if not problem.is_hard or problem.loss.task != "regression":
+            return problem
+        return problem.narrowed(min(max(_NARROWER * self.tol, _NARROWEST), _NARROWER))
 
     def catch_up(self) -> None:
         """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""

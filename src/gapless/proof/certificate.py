@@ -364,7 +364,7 @@ def _hard_primal(
     expansion: np.ndarray | None,
     own: bool,
 ) -> PrimalPoint:
-    """½‖w‖² where all constraints hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is, to rounding.
+    """½‖w‖² where all constraints certainly hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is.
 
     ``square`` is a number that ‖w‖² is not above. The stretch counts every margin at its least, so that all constraints hold in exact arithmetic.
     """
@@ -373,15 +373,17 @@ def _hard_primal(
     nowhere = _at(math.inf, w, expansion, b, (b, b), own)
     if problem.loss.task == "regression":
         epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
-        low, high = float((y - f).max()) - epsilon, float((y - f).min()) + epsilon
-        slack = 1e-12 * max(1.0, float(np.abs(y).max()))
-        square *= 1.0 + 1e-11  # a tube that holds to rounding only bounds the optimum to rounding
+        apart = y - f
+        low, high = float(apart.max()) - epsilon, float(apart.min()) + epsilon  # every b between them holds the tube
+        interval = (b, b)
         if problem.intercept == "free":
-            interval = (min(low, high), max(low, high))
-            fits = low <= high + slack
-            return _at(0.5 * square, w, expansion, 0.5 * (low + high), interval, own) if fits else nowhere
-        fits = low - slack <= b <= high + slack
-        return _at(0.5 * square, w, expansion, b, (b, b), own) if fits else nowhere
+            b, interval = 0.5 * (low + high), (min(low, high), max(low, high))
+        room = epsilon - np.abs(apart - b)
+        doubt = error + 4.0 * UNIT * (np.abs(y) + np.abs(f) + abs(b) + epsilon)
+        found = PrimalPoint(0.5 * square, w, expansion, np.array([b]), (interval,), own)
+        if not float((room - doubt).min()) >= 0:
+            return replace(found, value=math.inf, rounding=math.inf if float((room + doubt).min()) >= 0 else 0.0)
+        return found
     if problem.intercept == "free":
         top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
         b = -0.5 * (top + bottom)
