@@ -15,6 +15,8 @@
 namespace gapless::bind {
 namespace {
 
+constexpr double least_error = 1e-290;  // what underflows: LEAST of proof/values.py
+
 using Pair = std::tuple<double, double>;
 using Pairs = nb::typed<nb::tuple, nb::typed<nb::tuple, double, double>, nb::ellipsis>;
 
@@ -53,14 +55,14 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
 
 std::tuple<double, double, double, double, double, Pairs, double, double> bounds(
     nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta, InOut<double> f,
-    InOut<double> error, std::tuple<double, double, double, double, double> weights, double shift) {
+    In<double> sizes, double factor, std::tuple<double, double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
   std::vector<proof::Interval> offsets(totals.shape(0));
   proof::Bounds found;
   {
     nb::gil_scoped_release release;
     const auto [norm, norm_error, square_error, reach, largest] = weights;
-    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), view(error),
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), {view(sizes), factor, least_error},
                           {norm, norm_error, square_error, reach, largest}, shift, offsets);
   }
   return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
@@ -78,11 +80,11 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
   return pairs_of(found);
 }
 
-Pair loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> error) {
+Pair loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
   const DualTerms terms = dual_of(dual);
   nb::gil_scoped_release release;
-  const auto [sum, above] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), view(error));
-  return {sum, above};
+  const auto [above, rounding] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
+  return {above, rounding};
 }
 
 Array<double> losses(nb::handle dual, In<double> f) {
@@ -105,14 +107,14 @@ void bind_proof(nb::module_& m) {
   m.def("proof_best_multiple", best_multiple, nb::arg("box"), nb::arg("beta"), nb::arg("square"),
         "(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ.");
   m.def("proof_bounds", bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("free"), nb::arg("multiple"),
-        nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("error").noconvert(),
+        nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
         nb::arg("weights"), nb::arg("shift"),
         "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple "
-        "of a feasible β, written to beta, f and error; weights are (‖w‖², its error, that of βᵀKβ, Σ|β|√k, largest √k).");
+        "of a feasible β, written to beta and f; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, Σ|β|√k, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
-  m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("error"),
-        "(Σ c ℓ(y, f + the group's offset), what it is not above wherever f is within the error).");
+  m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),
+        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).");
   m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
 }
 

@@ -20,7 +20,8 @@ struct Square {
   bool is_finite;
 };
 
-Square square_of(Vector beta, Vector f, Vector error) {
+// The product only where it is asked for (`products`): of a linear problem ‖w‖² is known without it.
+Square square_of(Vector beta, Vector f, const Errors& errors, bool products, bool totals) {
   struct Part {
     double product = 0.0, total = 0.0, finite = 0.0, slack = 0.0, products = 0.0, sizes = 0.0;
   };
@@ -30,15 +31,19 @@ Square square_of(Vector beta, Vector f, Vector error) {
          Sum product, total;
          Part part;
          for (Index i = begin; i < end; ++i) part.finite += 0.0 * f[i];  // NaN and infinities stay in it
-         for (Index i = begin; i < end; ++i) {
-           const double b = beta[i];
-           if (b == 0.0) continue;
-           product.add(b * f[i]);
-           total.add(b);
-           part.slack += std::fabs(b) * error[i];
-           part.products += std::fabs(b * f[i]);
-           part.sizes += std::fabs(b);
-         }
+         if (products)
+           for (Index i = begin; i < end; ++i) {
+             const double b = beta[i];
+             if (b == 0.0) continue;
+             product.add(b * f[i]);
+             part.slack += std::fabs(b) * errors.at(i, f[i]);
+             part.products += std::fabs(b * f[i]);
+           }
+         if (totals)
+           for (Index i = begin; i < end; ++i) {
+             total.add(beta[i]);
+             part.sizes += std::fabs(beta[i]);
+           }
          part.product = product.value();
          part.total = total.value();
          return part;
@@ -60,10 +65,16 @@ Square square_of(Vector beta, Vector f, Vector error) {
 
 }  // namespace
 
-Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Out error, const Weights& weights,
+Errors scaled(Errors errors, double scale) {
+  errors.factor *= 1.07 * scale;  // of all that went into the sizes a sixteenth covers the rounding of sβ
+  errors.relative += 2.0 * unit;
+  return errors;
+}
+
+Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Errors errors, const Weights& weights,
               double shift, std::span<Interval> offsets) {
   const bool known = !std::isnan(weights.norm);
-  Square square = square_of(beta, f, error);
+  Square square = square_of(beta, f, errors, !known, shift > 0.0);
   double norm = known ? weights.norm : square.product.value;  // twice the regulariser, but for an intercept's part
   const double whole = norm + shift * square.total.value * square.total.value;
   if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0};
@@ -73,13 +84,12 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   if (scale != 1.0) {
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
-      // Of all that went into the error a sixteenth covers the rounding of sβ.
-      error[i] = 1.07 * scale * error[i] + 2.0 * unit * std::fabs(f[i]);
       beta[i] *= scale;
       // Scaling may round past a bound.
       if (box != nullptr) beta[i] = std::min(std::max(beta[i], box->lower[i]), box->upper[i]);
     }
-    square = square_of(beta, f, error);
+    errors = scaled(errors, scale);
+    square = square_of(beta, f, errors, !known, shift > 0.0);
     if (!known) norm = square.product.value;
   }
   if (known) norm *= scale * scale;
@@ -94,7 +104,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double shifted = shift * total * total * (1.0 + 4.0 * unit);
   const double plain = terms.value - 0.5 * curvature.value - 0.5 * shift * square.total.value * square.total.value;
   const double repair =
-      options.free ? repair_loss(dual, groups, totals, beta, f, error, weights.largest, excess_of(groups, totals, beta)) : 0.0;
+      options.free ? repair_loss(dual, groups, totals, beta, f, errors, weights.largest, excess_of(groups, totals, beta)) : 0.0;
   const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
   out.dual = std::isnan(proven) ? -infinity : proven;
   out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves nothing
@@ -114,13 +124,14 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
     price += totals[g] * middles[g];
     prices += std::fabs(totals[g] * middles[g]);
   }
-  const LossBounds losses = loss_bounds(dual, groups, middles, f, error);
+  const LossBounds losses = loss_bounds(dual, groups, middles, f, errors);
   const double intercept = shift > 0.0 ? 0.5 * b * (b / shift) : 0.0;
-  const double value = 0.5 * norm + intercept + losses.sum + price;
   const double above = Bounded{0.5 * regulariser.above() + intercept + losses.above + price,
                                8.0 * unit * (std::fabs(norm) + intercept + losses.above + prices)}.above();
   if (std::isfinite(above)) out.primal = above;
-  if (std::isfinite(value)) out.primal_rounding = std::max(0.0, out.primal - value);
+  const double value = 0.5 * norm + intercept + price + losses.above;
+  const double doubt = std::isfinite(above) ? above - value + losses.rounding : infinity;
+  out.primal_rounding = std::isfinite(0.5 * norm + price) && !std::isnan(doubt) ? doubt : 0.0;
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Both bounds on the optimum that a feasible dual point and its decision values prove, in exact arithmetic.
 //
-// β are the numbers as they stand. Decision values are f_i = (Kβ)_i ± error_i, whoever computed them; the rest is computed here with a bound on its
+// β are the numbers as they stand. Decision values are f_i = (Kβ)_i ± their errors, whoever computed them; the rest is computed here with a bound on its
 // own rounding, and both values are rounded outwards. Three things make D(β) less than it seems: the error of βᵀKβ, that of the sums, and Σβ, which
 // floating point rarely makes exactly the group's total: the heavier side, scaled by what is too much of it, is exactly feasible, and D falls by no
 // more than the slope of D along that way (proof/repair_loss.hpp).
@@ -35,9 +35,12 @@ struct Weights {
   double largest;  // the largest √k(x, x)
 };
 
-// f = Kβ but for the constant b = shift Σβ that a regularised intercept adds. Writes the best multiple into beta, f and error, and the interval of
-// best offsets of each group.
-Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Out error, const Weights& weights,
+// f = Kβ but for the constant b = shift Σβ that a regularised intercept adds. Writes the best multiple into beta and f, and the interval of best
+// offsets of each group; the errors of the multiple are in its result.
+Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Errors errors, const Weights& weights,
               double shift, std::span<Interval> offsets);
+
+// The errors of s f, where s β rounds too.
+Errors scaled(Errors errors, double scale);
 
 }  // namespace gapless::proof

@@ -30,21 +30,36 @@ GAPLESS_INLINE double loss(const DualEntropy& entropy, Index i, double v) {
   return entropy.cost[i] * (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
 }
 
-// A number that the loss is not above wherever p − v is within `error` of `apart`: a convex function is largest at an end. d = 1/2c (and such) is
-// within two roundings of what the cost says.
-GAPLESS_INLINE double largest_loss_apart(const DualBox& box, Index i, double apart, double error) {
-  const double e = error + 4.0 * unit * (std::fabs(apart) + box.epsilon[i]);
-  if (std::isnan(apart + e)) return apart + e;
-  return std::max(loss_apart(box, i, apart - e), loss_apart(box, i, apart + e)) * (1.0 + 16.0 * unit);
+// A number that the loss is not above wherever p − v is within `error` of `apart`, and how fast it rises there: a convex function is largest at an
+// end, and each side of a box by itself. d = 1/2c (and such) is within two roundings of what the cost says.
+struct Largest {
+  double value, slope;
+};
+
+GAPLESS_INLINE Largest side_of(double s, double u, double d) {
+  if (!(s > 0.0) || !(u > 0.0)) return {0.0, 0.0};
+  if (d == 0.0) return {s * u * (1.0 + 16.0 * unit), u};
+  const double called = s / d;
+  if (called < u) return {0.5 * s * called * (1.0 + 16.0 * unit), called};
+  return {(s * u - 0.5 * d * u * u) * (1.0 + 16.0 * unit), u};
 }
 
-GAPLESS_INLINE double largest_loss(const DualBox& box, Index i, double v, double error) {
+GAPLESS_INLINE Largest largest_loss_apart(const DualBox& box, Index i, double apart, double error) {
+  const double e = error + 4.0 * unit * (std::fabs(apart) + box.epsilon[i]), reach = e - box.epsilon[i];
+  if (std::isnan(apart + e)) return {apart + e, 0.0};
+  const Largest up = side_of(apart + reach, box.upper[i], box.d[i]), down = side_of(reach - apart, -box.lower[i], box.d[i]);
+  return up.value > down.value ? up : down;
+}
+
+GAPLESS_INLINE Largest largest_loss(const DualBox& box, Index i, double v, double error) {
   return largest_loss_apart(box, i, box.p[i] - v, error + 2.0 * unit * (std::fabs(box.p[i]) + std::fabs(v)));
 }
 
-GAPLESS_INLINE double largest_loss(const DualEntropy& entropy, Index i, double v, double error) {
-  if (entropy.cost[i] <= 0.0) return 0.0;
-  return loss(entropy, i, v) * (1.0 + 32.0 * unit) + entropy.cost[i] * (error * (1.0 + 8.0 * unit) + 1e-300);  // what underflows
+GAPLESS_INLINE Largest largest_loss(const DualEntropy& entropy, Index i, double v, double error) {
+  const double c = entropy.cost[i];
+  if (c <= 0.0) return {0.0, 0.0};
+  const double value = loss(entropy, i, v);
+  return {value * (1.0 + 32.0 * unit) + c * (error * (1.0 + 8.0 * unit) + 1e-300), c};  // what underflows
 }
 
 }  // namespace gapless::proof

@@ -226,27 +226,29 @@ Interval best_offset(const DualTerms& dual, Places groups, Index g, double total
   return std::visit([&](const auto& terms) { return zero_of(terms, groups, g, total, f); }, dual);
 }
 
-LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, Vector error) {
+LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors) {
   return std::visit(
       [&](const auto& terms) {
         const bool one = offsets.size() == 1;
-        Sum sum, above;
+        Sum above;
+        double rounding = 0.0;
         for (const LossBounds& part : by_pieces<LossBounds>(length(f), [&](Index begin, Index end) {
-               Sum sum, above;
+               Sum above;
+               double rounding = 0.0;
                for (Index i = begin; i < end; ++i) {
-                 const double v = f[i] + offsets[one ? 0 : groups[i]];
-                 const double most = largest_loss(terms, i, v, error[i] + unit * std::fabs(v));
-                 if (most == 0.0) continue;
-                 above.add(most);
-                 sum.add(loss(terms, i, v));
+                 const double v = f[i] + offsets[one ? 0 : groups[i]], error = errors.at(i, f[i]) + unit * std::fabs(v);
+                 const Largest most = largest_loss(terms, i, v, error);
+                 if (most.value == 0.0) continue;
+                 above.add(most.value);
+                 rounding += most.slope * (error + 2.0 * unit * std::fabs(v));
                }
-               return LossBounds{sum.value(), above.value()};
+               return LossBounds{above.value(), rounding};
              })) {
-          sum.add(part.sum);
           above.add(part.above);
+          rounding += part.rounding;
         }
         const double most = above.value();
-        return LossBounds{sum.value(), most + sum_error(length(f), most, most)};
+        return LossBounds{most + sum_error(length(f), most, most), rounding};
       },
       dual);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/dual.hpp"
+#include "proof/rounding.hpp"
 
 namespace gapless::proof {
 
@@ -19,10 +20,10 @@ struct Interval {
 Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f);
 
 struct LossBounds {
-  double sum;    // Σ c ℓ(y, f + offsets[group]), as computed
-  double above;  // a number that it is not above wherever the decision values are within `error` of f
+  double above;     // a number that Σ c ℓ(y, f + offsets[group]) is not above wherever the decision values are within their errors of f
+  double rounding;  // about how much of it is owed to these errors
 };
 
-LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, Vector error);
+LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors);
 
 }  // namespace gapless::proof

@@ -71,7 +71,7 @@ std::vector<Bounded> excess_of(Places groups, Vector totals, Vector beta) {
   return found;
 }
 
-double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, Vector error, double largest,
+double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest,
                    std::span<const Bounded> excess) {
   return std::visit(
       [&](const auto& terms) {
@@ -124,7 +124,7 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
           const Bounded slope = slope_at(terms, i, to, way > 0.0);
           const double rise = slope.value - f[i];
           gain += group.share * way * rise;
-          doubt += std::fabs(way) * (group.spread * std::fabs(rise) + most * (slope.error + error[i] + 8.0 * unit * (std::fabs(slope.value) + std::fabs(f[i]))));
+          doubt += std::fabs(way) * (group.spread * std::fabs(rise) + most * (slope.error + errors.at(i, f[i]) + 8.0 * unit * (std::fabs(slope.value) + std::fabs(f[i]))));
           // The sum of gains rounds, too, if by a share of a share.
           doubt += 4.0 * unit * static_cast<double>(length(beta)) * most * std::fabs(way * rise);
           group.moved += most * std::fabs(way);

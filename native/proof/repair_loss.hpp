@@ -14,8 +14,8 @@
 namespace gapless::proof {
 
 // By how much D of an exactly feasible point is below D(β), at most; negative where it is above it, infinite where no such point is found. f = Kβ,
-// off by at most `error` where β is not zero; `excess` is Σβ − total of each group, `largest` the largest √k(x, x).
-double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, Vector error, double largest,
+// off by at most its errors where β is not zero; `excess` is Σβ − total of each group, `largest` the largest √k(x, x).
+double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest,
                    std::span<const Bounded> excess);
 
 // Σβ − total of each group.

@@ -17,6 +17,14 @@ struct Bounded {
   double below() const { return value - error * (1.0 + 4.0 * unit) - 2.0 * unit * (value < 0.0 ? -value : value); }
 };
 
+// How far decision values may be from the exact ones: factor · size of the sample, and what its own value rounds by.
+struct Errors {
+  Vector sizes;
+  double factor = 1.0, least = 0.0, relative = 0.0;
+
+  GAPLESS_INLINE double at(Index i, double f) const { return factor * sizes[i] + (least + relative * (f < 0.0 ? -f : f)); }
+};
+
 // The error that Neumaier's sum of n terms adds to those of the terms: one rounding of its value, and of n² u² of their sizes.
 inline double sum_error(Index n, double value, double sizes) {
   const double many = static_cast<double>(n) * unit;

@@ -49,11 +49,11 @@ double largest_of(const DualBox& box, Index i, Two v, double error) {
     const double up = over + error + 4.0 * unit * std::fabs(over), down = under + error + 4.0 * unit * std::fabs(under);
     return std::max(std::max(up * box.upper[i], down * -box.lower[i]), 0.0) * (1.0 + 8.0 * unit);
   }
-  return largest_loss_apart(box, i, apart.value(), error);
+  return largest_loss_apart(box, i, apart.value(), error).value;
 }
 
 double largest_of(const DualEntropy& entropy, Index i, Two v, double error) {
-  return largest_loss(entropy, i, v.value(), error + unit * std::fabs(v.hi));
+  return largest_loss(entropy, i, v.value(), error + unit * std::fabs(v.hi)).value;
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ Sides twofold_dual(const DualTerms& dual, Places groups, Vector totals, bool fre
   doubt += 0.5 * square_error + fine_unit * static_cast<double>(length(beta) + 8) * sizes;
   const double plain = value.value();
   double repair = 0.0;
-  if (free) repair = repair_loss(dual, groups, totals, beta, {f.hi, beta.size()}, error, largest, excess_of(groups, totals, beta));
+  if (free) repair = repair_loss(dual, groups, totals, beta, {f.hi, beta.size()}, {error}, largest, excess_of(groups, totals, beta));
   const double proven = Bounded{plain - repair, 1.01 * doubt + 2.0 * unit * (std::fabs(plain) + std::fabs(repair))}.below();
   return {plain, std::isnan(proven) ? -infinity : proven};
 }

@@ -164,17 +164,17 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
     if given is None:
         given = beta = np.zeros(problem.n_samples)  # which needs no repair, and has no products
-        values = Values(np.zeros(problem.n_features) if problem.is_linear else None, np.zeros(problem.n_samples))
+        values = Values(np.zeros(problem.n_features) if problem.is_linear else None, np.zeros(problem.n_samples), problem.y)
         box_violation = sum_violation = 0.0
     else:
         beta, box_violation, sum_violation = feasible(problem, given)
         if math.isnan(box_violation):  # a point that is not finite proves what zero does
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
         values = _decision_values(problem, beta)
-    w, f, error = values.w, values.f, values.error
+    w, f = values.w, values.f
     square, scale, value, violation, least, intervals, below, above = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", has_multiples(problem),
-        not problem.is_hard, beta, f, error, values.weights, problem.shift,
+        not problem.is_hard, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
@@ -185,6 +185,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
 
     if problem.is_hard:
         square = scale * scale * values.above(square)
+        error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
         own = _hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
     else:
         expansion = None if problem.is_linear else beta
@@ -220,8 +221,8 @@ def _decision_values(problem: Problem, beta: np.ndarray) -> Values:
     f, rough = (problem.expand(beta), None) if problem.is_hard else problem.expand_bounded(beta)
     values = values_of_expansion(problem, beta, f)
     if rough is not None:
-        _decide(problem, beta, f, rough, values.error)
-        values.error[:] += rough
+        _decide(problem, beta, f, rough, values.sizes)
+        values.sizes += rough
     return values
 
 
@@ -261,7 +262,10 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
             loss = problem.cost * problem.loss.value(problem.y, values.f + offsets[problem.groups])
         losses = most = float(np.where(np.isnan(loss), 0.0, loss).sum())
     else:
-        losses, most = _native.proof_loss_bounds(problem.dual, problem.groups, offsets, values.f, values.error)
+        most, rounded = _native.proof_loss_bounds(
+            problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
+        )
+        losses = most - rounded
     value, above = value + losses, above + most
     intervals = tuple((float(offset), float(offset)) for offset in offsets)
     raised, rounding = _rounded_up(problem, value, above, offsets)
@@ -317,8 +321,10 @@ def _primal(
     if problem.intercept == "free":
         intervals = best_offsets(problem, values.f)
     offsets = middles(intervals)
-    losses, most = _native.proof_loss_bounds(problem.dual, problem.groups, offsets, values.f, values.error)
-    raised, rounding = _rounded_up(problem, value + losses, above + most, offsets)
+    most, rounded = _native.proof_loss_bounds(
+        problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
+    )
+    raised, rounding = _rounded_up(problem, value + most - rounded, above + most, offsets)
     return PrimalPoint(raised, w, expansion, offsets, intervals, own=False, rounding=rounding)
 
 

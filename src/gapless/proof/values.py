@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _UNDERFLOW = 1e-300  # of a coefficient: what of its entry may underflow
 
 @dataclass
 class Values:
-    """f = ⟨w, φ(xᵢ)⟩ of all samples, off by at most ``error``.
+    """f = ⟨w, φ(xᵢ)⟩ of all samples, off by at most ``factor`` times the sample's ``size`` (and LEAST).
 
     ``norm`` is ‖w‖² of a linear problem's w as it stands (NaN where K alone is known), off by ``norm_error``, and by ``square_error`` from βᵀKβ;
     ``weights_error`` bounds ‖w − Σ βᵢxᵢ‖. ``reach`` is Σ |βᵢ| √k(xᵢ, xᵢ), ``largest`` the largest root. ``product`` is βᵀf.
@@ -27,7 +27,8 @@ class Values:
 
     w: np.ndarray | None
     f: np.ndarray
-    error: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    sizes: np.ndarray
+    factor: float = 0.0
     norm: float = 0.0
     norm_error: float = 0.0
     square_error: float = 0.0
@@ -36,9 +37,10 @@ class Values:
     largest: float = 0.0
     product: float = 0.0
 
-    def __post_init__(self) -> None:
-        if len(self.error) != len(self.f):
-            self.error = np.zeros(len(self.f))
+    @property
+    def error(self) -> np.ndarray:
+        """The bound of each sample."""
+        return self.factor * self.sizes + LEAST
 
     @property
     def weights(self) -> tuple[float, float, float, float, float]:
@@ -62,14 +64,14 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
     norm = float(w @ w)
     norm_error = _MORE * UNIT * (len(w) + _ROUNDINGS) * norm
     f = problem.expand_weights(w) if norm != 0.0 else np.zeros(problem.n_samples)
-    error = (_MORE * UNIT * (terms_of(problem.X) + _ROUNDINGS) * math.sqrt(norm)) * g + LEAST
+    factor = _MORE * UNIT * (terms_of(problem.X) + _ROUNDINGS) * math.sqrt(norm)
     largest = float(g.max())
     if beta is None:
-        return Values(w, f, error, norm, norm_error, largest=largest)
+        return Values(w, f, g, factor, norm, norm_error, largest=largest)
     reach = float(g @ np.abs(beta))
     lost = _MORE * UNIT * (int(np.count_nonzero(beta)) + _ROUNDINGS) * reach
     square_error = norm_error + _MORE * lost * (2.0 * math.sqrt(norm) + lost)
-    return Values(w, f, error, norm, norm_error, square_error, lost, reach, largest)
+    return Values(w, f, g, factor, norm, norm_error, square_error, lost, reach, largest)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -94,7 +96,7 @@ def values_of_expansion(problem: Problem, beta: np.ndarray, f: np.ndarray) -> Va
     product = float(beta @ f)
     product_error = float(size[support] @ error[support]) + 2.0 * UNIT * len(f) * float(size @ np.abs(f))
     return Values(
-        None, f, error, math.nan, _MORE * product_error, reach=reach, largest=float(g.max()), product=product
+        None, f, error, 1.0, math.nan, _MORE * product_error, reach=reach, largest=float(g.max()), product=product
     )  # fmt: skip
 
 
@@ -103,6 +105,6 @@ def values_of_model(problem: Problem, beta: np.ndarray) -> Values:
     if not problem.is_linear:
         return values_of_expansion(problem, beta, problem.expand(beta))
     values = values_of_weights(problem, problem.weights(beta), beta)
-    values.error += values.weights_error * problem.magnitudes[0]
+    values.factor += values.weights_error
     values.norm_error = values.square_error
     return values
