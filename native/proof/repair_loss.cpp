@@ -25,7 +25,6 @@ Bounded slope_at(const DualEntropy& entropy, Index i, double beta, bool) {
 
 struct Group {
   double up = 0.0, down = 0.0;  // Σ of positive β and of |negative β|
-  double room_up = 0.0, room_down = 0.0;
   double share = 0.0, spread = 0.0;  // of the way, and how far that may be off
   int side = 0;                      // ±1: scale that side; ±2: towards the upper or the lower bound
   double moved = 0.0;
@@ -58,6 +57,7 @@ std::vector<Bounded> excess_of(Places groups, Vector totals, Vector beta) {
   std::vector<Sum> sums(totals.size());
   std::vector<double> sizes(totals.size());
   for (Index i = 0; i < length(beta); ++i) {
+    if (beta[i] == 0.0) continue;
     const std::size_t g = static_cast<std::size_t>(groups[i]);
     sums[g].add(beta[i]);
     sizes[g] += std::fabs(beta[i]);
@@ -77,29 +77,34 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
       [&](const auto& terms) {
         std::vector<Group> all(totals.size());
         for (Index i = 0; i < length(beta); ++i) {
-          Group& group = all[static_cast<std::size_t>(groups[i])];
           const double b = beta[i];
+          if (b == 0.0) continue;
+          Group& group = all[static_cast<std::size_t>(groups[i])];
           (b > 0.0 ? group.up : group.down) += std::fabs(b);
-          group.room_up += terms.upper[i] - b;
-          group.room_down += b - terms.lower[i];
         }
-        bool any = false;
+        const auto room_of = [&](std::size_t g, bool over) {
+          double room = 0.0;
+          for (Index i = 0; i < length(beta); ++i)
+            if (groups[i] == count(g)) room += over ? beta[i] - terms.lower[i] : terms.upper[i] - beta[i];
+          return room;
+        };
+        bool any = false, far = false;  // whether anybody moves, and whether towards a bound
         for (std::size_t g = 0; g < totals.size(); ++g) {
           Group& group = all[g];
           const double off = excess[g].value, r = std::fabs(off) + excess[g].error;
           if (r == 0.0) continue;
           const bool over = off >= 0.0;
-          const double weight = over ? group.up : group.down, room = over ? group.room_down : group.room_up;
-          double whole = 0.0;
-          if (weight >= 2.0 * r) {
+          double whole = over ? group.up : group.down;
+          if (whole >= 2.0 * r) {
             group.side = over ? 1 : -1;
-            whole = weight;
-          } else if (room >= 2.0 * r && std::isfinite(room)) {
-            group.side = over ? -2 : 2;
-            whole = room;
           } else {
-            if (is_exact(groups, count(g), totals[g], beta)) continue;
-            return infinity;
+            whole = room_of(g, over);
+            if (!(whole >= 2.0 * r) || !std::isfinite(whole)) {
+              if (is_exact(groups, count(g), totals[g], beta)) continue;
+              return infinity;
+            }
+            group.side = over ? -2 : 2;
+            far = true;
           }
           any = true;
           group.share = std::fabs(off) / whole;
@@ -109,9 +114,10 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
         if (!any) return 0.0;
         double gain = 0.0, doubt = 0.0;
         for (Index i = 0; i < length(beta); ++i) {
+          const double b = beta[i];
+          if (b == 0.0 && !far) continue;
           Group& group = all[static_cast<std::size_t>(groups[i])];
           if (group.side == 0) continue;
-          const double b = beta[i];
           double way = 0.0;  // for a share of one, with its sign
           if (std::abs(group.side) == 1)
             way = group.side * b > 0.0 ? -b : 0.0;
