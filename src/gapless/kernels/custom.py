@@ -89,13 +89,14 @@ class FeatureMapKernel(Kernel):
         self.map = map
 
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
-        features = self._features(X)
-        return inner_products(features, features if Z is X else self._features(Z))
+        features = self.features(X)
+        return inner_products(features, features if Z is X else self.features(Z))
 
     def diag(self, X: Matrix) -> np.ndarray:
-        return squared_norms(self._features(X))
+        return squared_norms(self.features(X))
 
-    def _features(self, X: Matrix) -> Matrix:
+    def features(self, X: Matrix) -> Matrix:
+        """φ(x) for every row, as the map returns it, in float64."""
         features = self.map.transform(X) if hasattr(self.map, "transform") else self.map(X)
         features = features.tocsr() if sp.issparse(features) else np.asarray(features)
         if features.ndim != 2 or features.shape[0] != X.shape[0]:
