@@ -80,7 +80,12 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0};
   const DualBox* const box = std::get_if<DualBox>(&dual);
   double scale = 1.0;
-  if (box != nullptr && options.multiple) scale = best_multiple(*box, beta, whole).scale;
+  bool unbounded = false;
+  if (box != nullptr && options.multiple) {
+    const Multiple best = best_multiple(*box, beta, whole);
+    scale = best.scale;
+    unbounded = best.value == infinity;
+  }
   if (scale != 1.0) {
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
@@ -108,6 +113,8 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
   out.dual = std::isnan(proven) ? -infinity : proven;
   out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves nothing
+
+  if (unbounded) out.dual = infinity;  // as computed; whether it is so in exact arithmetic is for the caller to find out
 
   const double b = shift * square.total.value;
   const Index n_groups = length(totals);

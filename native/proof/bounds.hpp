@@ -15,7 +15,7 @@ namespace gapless::proof {
 struct Bounds {
   double square;     // βᵀKβ of the given point, NaN where it or a decision value is not finite: nothing is proven then
   double scale;      // the best multiple s of the point, 1 where none is asked for
-  double dual;       // a number that D(sβ) is not below
+  double dual;       // a number that D(sβ) is not below; infinite where D grows along β without bound, as far as float64 can tell
   double violation;  // the largest violation of the optimality conditions by sβ; NaN for the entropy, whose slopes are infinite at its ends
   double primal;     // a number that P at the decision values s f with the best offsets is not above; infinite where it is not a number
   double dual_rounding, primal_rounding;  // how much of these two is owed to rounding

@@ -55,7 +55,7 @@ class Result:
     """The best primal and the best dual point of a solve, with their certificate.
 
     ``w`` and ``b`` are the primal point of a linear problem; for a kernel ``expansion`` holds the coefficients of w in the training samples.
-    ``beta`` is the dual point. ``ray`` is set when a hard margin does not exist.
+    ``beta`` is the dual point. ``ray`` is set when a hard margin does not exist: the exact dual ray that proves it, rounded, with Σ|βᵢ| = 1.
 
     >>> import gapless as gl
     >>> result = gl.solve(gl.Problem([[-2.0], [-1.0], [1.0]], ["a", "a", "b"], C=10.0))

@@ -20,6 +20,7 @@ from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.best import Best
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, combine
+from gapless.proof.exact_ray import equal_rows_ray
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver, as_solver
@@ -298,12 +299,17 @@ class _Run:
         return Status.CALLBACK if self.callback(progress) else None
 
     def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
-        """Ask for a proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
+        """Ask for an exact proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
         if self.separable is not None or math.isfinite(self.best.points[0].value):
             return False
-        if dual.value == math.inf:
-            self.ray = dual.beta / np.abs(dual.beta).sum()
+        if dual.value == math.inf:  # which evaluate says of an exact ray alone
+            ray = dual.beta / np.abs(dual.beta).max()
+            self.ray = ray / np.abs(ray).sum()
             return True
+        if len(self.trace) == 1:  # equal samples are found in a moment
+            equal = equal_rows_ray(self.problem)
+            self.ray = None if equal is None else equal.rounded(self.problem.n_samples)
+            return self.ray is not None
         if len(self.trace) < 4 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
         left = self.seconds_left()
@@ -323,6 +329,11 @@ class _Run:
         certificate = self.best.certificate
         if status is Status.NOT_SEPARABLE:
             certificate = replace(certificate, primal=math.inf, dual=math.inf)
+            # There is no model, and an iterate may have run away along the ray.
+            if not _is_finite(primal.w, primal.expansion, primal.offsets):
+                primal = self.best.zero[0]
+            if not _is_finite(dual.beta):
+                dual = self.best.zero[1]
         return result_type(self.problem)(
             problem=self.problem,
             solver=self.solver.name,
@@ -337,6 +348,10 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             ray=self.ray,
         )
+
+
+def _is_finite(*arrays: np.ndarray | None) -> bool:
+    return all(bool(np.isfinite(array).all()) for array in arrays if array is not None)
 
 
 class _Seed(np.random.bit_generator.ISpawnableSeedSequence):

@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 import gapless as gl
 from gapless import kernels
 from gapless.losses import LOSSES
-from gapless.proof.certificate import combine, evaluate, feasible, ray_norm
+from gapless.proof.certificate import combine, evaluate, feasible
 from gapless.proof.kkt import at_bounds
 
 INTERCEPTS = ("free", "regularized", "none")
@@ -237,11 +237,13 @@ def test_a_hard_tube_must_hold_as_it_is():
     assert gl.certify(problem, gl.Point(w=np.array([1.0]))).b_interval == pytest.approx((-0.5, 0.5))
 
 
-def test_a_ray_of_meeting_hulls_has_no_length():
-    X = np.array([[-1.0], [2.0], [1.0], [-2.0]])
-    problem = gl.Problem(X, [0, 0, 1, 1], C=np.inf)
-    assert ray_norm(problem, np.array([-0.5, -0.5, 5 / 6, 1 / 6])) <= 1e-15  # both means are 1/2
-    assert ray_norm(problem, np.array([-1.0, 0.0, 1.0, 0.0])) == pytest.approx(1.0)
+def test_a_dual_value_is_infinite_for_an_exact_ray_alone():
+    """1e-200 squared is zero in float64, and so is the curvature along a β that only one of these rows cancels exactly."""
+    for x, dual in ((0.0, math.inf), (1e-200, -math.inf)):
+        problem = gl.Problem([[x], [1.0]], [1, 0], C=np.inf, intercept="none")
+        for independent in (False, True):
+            found = gl.certify(problem, gl.Point(beta=np.array([1.0, 0.0])), independent=independent)
+            assert found.primal == math.inf and found.dual == dual
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)

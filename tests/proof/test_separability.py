@@ -1,17 +1,22 @@
-"""Hard margins: the optimum where the data is separable, and a proof, checked here by plain NumPy, where it is not."""
+"""Hard margins: the optimum where the data is separable, and a proof, checked here by Python's fractions, where it is not."""
 
 from __future__ import annotations
 
+import time
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import qpsolvers
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gapless as gl
 from gapless.errors import InvalidInputError, UnsupportedError
-from gapless.proof.separability import find_ray
+from gapless.proof.exact_ray import ExactRay
+from gapless.proof.separability import find_exact_ray, find_ray
 from tests.kernels.reference import gram
 
 INTERCEPTS = ("free", "regularized", "none")
@@ -49,6 +54,28 @@ def check_ray(ray: np.ndarray, features: np.ndarray, y: np.ndarray, intercept: s
     if intercept != "none":
         assert abs(scale * ray.sum()) <= 1e-9
     assert np.count_nonzero(ray) <= d + 2
+
+
+def fractions(values: Any) -> list[Fraction]:
+    return [Fraction(float(value)) for value in np.ravel(values)]
+
+
+def check_exactly(ray: ExactRay, features: np.ndarray, problem: gl.Problem, epsilon: float = 0.0) -> None:
+    """Σβφ(x) = 0 (and Σβ = 0) to the last digit, the signs right, and pᵀβ > ε‖β‖₁, for the numbers as given."""
+    assert len(ray.samples) == len(set(ray.samples.tolist())) == len(ray.numbers)
+    for column in np.asarray(features, dtype=np.float64)[ray.samples].T:
+        assert sum(x * number for x, number in zip(fractions(column), ray.numbers, strict=True)) == 0
+    if problem.intercept != "none":
+        assert sum(ray.numbers) == 0
+    targets = fractions(problem.y[ray.samples])
+    gain = sum(y * number for y, number in zip(targets, ray.numbers, strict=True))
+    assert gain > Fraction(epsilon) * sum(map(abs, ray.numbers))
+    assert (problem.cost[ray.samples] == np.inf).all()
+    if problem.loss.task == "classification":
+        assert all(y * number >= 0 for y, number in zip(targets, ray.numbers, strict=True))
+    rounded = ray.rounded(problem.n_samples)
+    assert np.abs(rounded).sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_array_equal(find_ray(problem), rounded)
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
@@ -216,4 +243,196 @@ def test_the_kernel_matrix_of_the_test_is_refused_when_it_does_not_fit(monkeypat
         gl.errors.TooLargeError,
         match=r"^the test for separability factors the whole kernel matrix: 40 x 40 in float64, which needs ",
     ):
-        find_ray(gl.Problem(X, y, kernel=gl.kernels.RBF(), C=np.inf))
+        find_ray(gl.Problem(X, y, kernel=gl.kernels.Polynomial(), C=np.inf))
+
+
+# --- exact arithmetic
+
+
+def test_separable_data_far_from_the_origin_is_not_called_otherwise():
+    """One feature around 1e6 with a margin of 2e-8: within 1e-9 of its size the hulls met."""
+    rng = np.random.default_rng(0)
+    sides = 1e-8 + np.append(0.0, np.abs(rng.normal(size=9)))
+    X, y = 1e6 + np.concatenate([-sides, sides])[:, None], np.repeat([0, 1], 10)
+    for storage in (np.asarray, sp.csr_array):
+        problem = gl.Problem(storage(X), y, C=np.inf)
+        assert find_exact_ray(problem) is None
+        for name in ("smo", "qp"):
+            assert gl.solve(problem, name, max_iter=1e4).status is not gl.Status.NOT_SEPARABLE
+    X[[0, 10]] = X[[10, 0]]  # now they overlap, by as little
+    for storage in (np.asarray, sp.csr_array):
+        problem = gl.Problem(storage(X), y, C=np.inf)
+        check_exactly(find_exact_ray(problem), X, problem)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_close_points_are_not_the_same_point(intercept: str):
+    """An RBF kernel separates all that differs; points 1e-9 apart were taken for one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10, 2))
+    X, y = np.vstack([X, X + 1e-9]), np.repeat([0, 1], 10)
+    problem = gl.Problem(X, y, kernel=gl.kernels.RBF(gamma=0.5), C=np.inf, intercept=intercept)
+    assert find_ray(problem) is None
+    assert gl.solve(problem, "smo", max_iter=1e4).status is not gl.Status.NOT_SEPARABLE
+
+
+KERNELS = [
+    None,
+    gl.kernels.RBF(gamma=0.5),
+    gl.kernels.Laplacian(),
+    gl.kernels.Polynomial(degree=3),
+    gl.kernels.Sigmoid(),
+    gl.kernels.FunctionKernel(lambda x, z: np.exp(x @ z)),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array], ids=["dense", "float32", "csr"])
+def test_a_point_with_both_labels_is_a_proof_under_every_kernel(kernel: Any, intercept: str, storage: Any):
+    X, y = separable(n=20)
+    X, y = np.vstack([X, X[3]]), np.append(y, -y[3])
+    result = gl.solve(gl.Problem(storage(X), y, kernel=kernel, C=np.inf, intercept=intercept))
+    assert result.status is gl.Status.NOT_SEPARABLE
+    assert result.ray[[3, 20]].tolist() == [0.5 * y[3], -0.5 * y[3]] and np.count_nonzero(result.ray) == 2
+    for stored in (result.w, result.beta, result.expansion, result.offsets):
+        assert stored is None or np.isfinite(stored).all()
+
+
+def test_an_estimators_table_of_kernel_entries_knows_equal_samples():
+    X, y = separable(n=20)
+    X, y = np.vstack([X, X[3]]), np.append(y, -y[3])
+    with pytest.raises(InvalidInputError, match=r"^C=inf asks for a hard margin\. The data is not separable"):
+        gl.SVC(C=np.inf, kernel="rbf").fit(X, y)
+
+
+def test_equal_samples_of_a_tube_further_apart_than_twice_epsilon():
+    X = np.array([[0.0], [1.0], [1.0], [1.0]])
+    for kernel in (None, gl.kernels.RBF()):
+        for epsilon, proven in ((0.1, True), (0.25, False)):
+            loss = gl.losses.EpsilonInsensitive(epsilon)
+            problem = gl.Problem(X, [0.0, 0.5, 0.75, 1.0], loss=loss, kernel=kernel, C=np.inf)
+            ray = find_ray(problem)
+            assert (ray is not None) == proven
+            if proven:
+                assert ray.tolist() == [0.0, -0.5, 0.0, 0.5]
+    for epsilon in (0.1, float(np.nextafter(0.1, 0)), float(np.nextafter(0.1, 1))):  # 0.3 − 0.1, without its rounding
+        loss = gl.losses.EpsilonInsensitive(epsilon)
+        proven = Fraction(0.3) - Fraction(0.1) > 2 * Fraction(epsilon)
+        assert (find_ray(gl.Problem([[1.0], [1.0]], [0.1, 0.3], loss=loss, C=np.inf)) is not None) == proven
+
+
+def test_equal_samples_among_many_are_found_in_a_moment():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100_000, 20)), np.arange(100_000) % 2
+    X[70_001] = X[30_000]
+    result = gl.solve(gl.Problem(X, y, C=np.inf))
+    assert result.status is gl.Status.NOT_SEPARABLE and result.iterations == 0
+    assert np.flatnonzero(result.ray).tolist() == [30_000, 70_001]
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(12, 1), (40, 3), (150, 30)])
+def test_random_data_without_a_margin_is_proven_exactly(intercept: str, dtype: Any, n: int, d: int):
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    X = np.random.default_rng(0).normal(size=(n, d))
+    X = (X * 10.0 ** np.random.default_rng(1).uniform(-6, 6, size=d) + 1e3).astype(dtype)
+    problem = gl.Problem(X, y, C=np.inf, intercept=intercept, intercept_scale=0.1)
+    ray = find_exact_ray(problem)
+    check_exactly(ray, X, problem)
+    assert len(ray.samples) <= d + 2
+
+
+def test_the_tolerance_of_the_linear_program_does_not_decide():
+    """The hulls overlap by 1e-12 of their size, and those of the first program, which is right to 1e-7, do not."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 1e-12], [0.25, -1.0], [0.75, -1.0], [0.4, -1e-12]])
+    problem = gl.Problem(X, [0, 0, 0, 1, 1, 1], C=np.inf)
+    assert find_exact_ray(problem) is None
+    X[5, 1] = 2.0**-42  # some 2e-13, below the line to 1e-12
+    problem = gl.Problem(X, [0, 0, 0, 1, 1, 1], C=np.inf)
+    check_exactly(find_exact_ray(problem), X, problem)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        gl.kernels.Polynomial(degree=2),
+        (gl.kernels.Linear() + 1.0) ** 2,
+        gl.kernels.polynomial(0.5 * gl.kernels.Linear(), (1.0, 2.0, 3.0)),
+        gl.kernels.FeatureMapKernel(lambda X: np.column_stack([X, X**2, X[:, 0] * X[:, 1], np.ones(len(X))])),
+        gl.kernels.FunctionKernel(lambda x, z: (x @ z + 1.0) ** 2),
+        None,
+    ],
+    ids=["polynomial", "power", "series", "map", "function", "precomputed"],
+)
+def test_a_kernel_of_degree_two_is_proven_by_its_monomials(kernel: gl.kernels.Kernel | None, intercept: str):
+    X, y = overlapping(n=30, d=2)
+    X = np.round(4 * X)  # so that what a function or a map rounds, or a Gram matrix, is exact
+    samples = X
+    if kernel is None:
+        samples, kernel = np.arange(30)[:, None], gl.kernels.Precomputed((X @ X.T + 1.0) ** 2)
+    problem = gl.Problem(samples, y, kernel=kernel, C=np.inf, intercept=intercept)
+    monomials = np.column_stack([np.ones(30), X, X**2, X[:, 0] * X[:, 1]])
+    check_exactly(find_exact_ray(problem), monomials, problem)
+
+
+def test_a_polynomial_of_features_of_many_scales_is_proven():
+    """The kernel matrix in float64 has lost the small feature, and the linear program with it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)) * [1e8, 1e-4], np.arange(20) % 2
+    problem = gl.Problem(X, y, kernel=gl.kernels.Linear() + gl.kernels.Linear(), C=np.inf)
+    check_exactly(find_exact_ray(problem), X, problem)
+
+
+def test_a_gram_matrix_that_is_not_quite_singular_proves_nothing():
+    """Rounded once, the third row is no longer the mean of the first two."""
+    factor = np.array([[1.0, 0.0], [0.1, 1.0], [0.55, 0.5]])
+    K = factor @ factor.T
+    K = 0.5 * (K + K.T) + np.diag([0.0, 0.0, 1e-16])
+    problem = gl.Problem(np.arange(3)[:, None], [0, 0, 1], kernel=gl.kernels.Precomputed(K), C=np.inf)
+    assert find_ray(problem) is None
+
+
+def test_an_indefinite_gram_matrix_gives_no_warning():
+    """The square root of its negative diagonal did."""
+    K = np.array([[1.0, 2.0, 0.0], [2.0, -1.0, 0.5], [0.0, 0.5, 1.0]])
+    for intercept in INTERCEPTS:
+        kernel = gl.kernels.Precomputed(K)
+        problem = gl.Problem(np.arange(3)[:, None], [0, 1, 0], kernel=kernel, C=np.inf, intercept=intercept)
+        assert gl.solve(problem, "smo", max_iter=1e3).status is not gl.Status.NOT_SEPARABLE
+
+
+def test_exact_arithmetic_ends_with_the_clock():
+    X, y = overlapping(n=900, d=300)
+    began = time.perf_counter()
+    assert find_ray(gl.Problem(X, y, C=np.inf), seconds=0.2) is None
+    assert time.perf_counter() - began < 30.0
+
+
+ENTRIES = st.one_of(
+    st.integers(-3, 3).map(float),
+    st.floats(-1e3, 1e3, width=32),
+    st.floats(-1e3, 1e3),
+    st.sampled_from([1e-300, 1e6, 1e6 + 1e-9, 1.0 + 2.0**-52]),
+)
+
+
+@st.composite
+def hard_problems(draw: st.DrawFn) -> gl.Problem:
+    n, d = draw(st.integers(2, 9)), draw(st.integers(1, 3))
+    X = np.array(draw(st.lists(ENTRIES, min_size=n * d, max_size=n * d))).reshape(n, d)
+    options: dict[str, Any] = {"C": np.inf, "intercept": draw(st.sampled_from(INTERCEPTS))}
+    if draw(st.booleans()):
+        y = [0, 1, *draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+        return gl.Problem(X, y, loss=draw(st.sampled_from(["hinge", "squared_hinge"])), **options)
+    loss = gl.losses.EpsilonInsensitive(draw(st.sampled_from([0.0, 0.1, 1.0])))
+    return gl.Problem(X, draw(st.lists(ENTRIES, min_size=n, max_size=n)), loss=loss, **options)
+
+
+@given(hard_problems())
+def test_what_is_claimed_is_proven(problem: gl.Problem):
+    ray = find_exact_ray(problem)
+    if ray is not None:
+        check_exactly(ray, np.asarray(problem.X), problem, getattr(problem.loss, "epsilon", 0.0))

@@ -96,7 +96,7 @@ class FeatureMapKernel(Kernel):
         return squared_norms(self.features(X))
 
     def features(self, X: Matrix) -> Matrix:
-        """φ(X) in float64."""
+        """φ(x) for every row, as the map returns it, in float64."""
         features = self.map.transform(X) if hasattr(self.map, "transform") else self.map(X)
         features = features.tocsr() if sp.issparse(features) else np.asarray(features)
         if features.ndim != 2 or features.shape[0] != X.shape[0]:

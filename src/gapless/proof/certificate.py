@@ -20,6 +20,7 @@ from gapless.kernels import Validity
 from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
+from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.feasible import best_multiple, feasible
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
 
@@ -179,6 +180,8 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
+    if value == math.inf and not (problem.is_hard and is_exact_ray(problem, beta)):
+        value, below = -math.inf, math.inf  # a curvature that rounding has made zero
     dual = DualPoint(value if is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation, below)
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
@@ -271,17 +274,6 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
     raised, rounding = _rounded_up(problem, value, above, offsets)
     expansion = None if problem.is_linear else expansion
     return PrimalPoint(raised, point.w, expansion, offsets, intervals, own=False, rounding=rounding)
-
-
-def ray_norm(problem: Problem, ray: np.ndarray) -> float:
-    """How far apart the hulls that ``ray`` weighs are, relative to the data's radius: ‖Σ βᵢφ(xᵢ)‖ / Σ |βᵢ| √k(xᵢ,xᵢ).
-
-    Zero (to rounding) proves that no hard margin exists: D(tβ) grows without bound in t.
-    """
-    ray, _, _ = feasible(problem, ray)
-    square = float(ray @ problem.expand(ray)) + problem.shift * float(ray.sum()) ** 2
-    reach = float(np.abs(ray) @ np.sqrt(problem.diagonal))
-    return math.sqrt(max(0.0, square)) / reach if reach > 0 else 0.0
 
 
 def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:

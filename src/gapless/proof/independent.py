@@ -20,6 +20,7 @@ from gapless.kernels.gram import blocks
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.exact_ray import is_exact_ray
 
 _ROWS = 8192  # of X that are made float64 at a time
 _EPS = float(np.finfo(float).eps)
@@ -189,7 +190,9 @@ def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     if linear <= 0:
         return 0.0, 0.0
     if curvature <= 0:
-        return (1.0, math.inf) if room == math.inf else (room, room * linear)
+        if room < math.inf:
+            return room, room * linear
+        return 1.0, math.inf if is_exact_ray(problem, beta) else -math.inf
     scale = min(linear / curvature, room)
     scale = 1.0 if abs(scale - 1.0) < _ONE else scale
     return scale, scale * linear - 0.5 * scale * scale * curvature

@@ -1,13 +1,23 @@
-"""Whether a hard margin exists, decided by a linear program, with a proof where it does not.
+"""Whether a hard margin exists: a linear program says where to look for a proof that none does, and exact arithmetic makes it one.
 
-No w separates the data exactly when some β ≠ 0 in the dual's cone has Σ βᵢφ(xᵢ) = 0 (and Σβᵢ = 0 for a free intercept) with a positive linear
+No w separates the data exactly when some β ≠ 0 in the dual's cone has Σ βᵢφ(xᵢ) = 0 (and Σβᵢ = 0 with an intercept) with a positive linear
 term: the dual then grows without bound along tβ (Farkas). For classification these are weights under which the two convex hulls share a point,
-and a basic solution needs at most d + 2 samples (Carathéodory).
+and a basic solution needs at most d + 2 samples (Carathéodory). The program's own β is right to seven digits, which proves nothing: on its
+samples the equations are solved again without rounding (``exact_ray.py``), and a small problem for which that fails is solved without rounding
+from the beginning. Where nothing is found nothing is claimed.
 """
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
@@ -16,79 +26,147 @@ from gapless.data import require_memory
 from gapless.kernels.gram import blocks
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import ray_norm
+from gapless.proof.exact_ray import ExactRay, equal_rows_ray, has_equations, ray_anywhere, ray_on
 
-# Hulls nearer than this, relative to the data's radius, meet in floating point. A kernel knows only the square of a distance, hence half the digits.
-MEETS, MEETS_BY_KERNEL = 1e-9, 1e-7
+_DENSE = 2**22  # entries up to which a sparse matrix is worked on as a dense one
+_ZERO = (
+    0.0,
+    1e-12,
+    1e-8,
+)  # what may count as zero in a basic solution, relative to its largest entry: rounding leaves some of it
 
 
-def find_ray(problem: Problem, seconds: float = np.inf) -> np.ndarray | None:
-    """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1, or None where the data is separable, or was not found not to be in time."""
-    assert isinstance(problem.dual, DualBox)
+def find_ray(problem: Problem, seconds: float = math.inf) -> np.ndarray | None:
+    """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1, or None where there is none, or none was found in time.
+
+    It is the rounded :func:`find_exact_ray`.
+    """
+    found = find_exact_ray(problem, seconds)
+    return None if found is None else found.rounded(problem.n_samples)
+
+
+def find_exact_ray(problem: Problem, seconds: float = math.inf) -> ExactRay | None:
+    """A proof in exact arithmetic that a problem has no hard margin (or no hard tube), or None.
+
+    >>> import numpy as np
+    >>> find_exact_ray(Problem(np.array([[0.0], [3.0], [1.0]]), [0, 0, 1], C=np.inf))
+    ExactRay(samples=array([0, 1, 2]), numbers=[-2, -1, 3])
+    """
+    until = time.monotonic() + seconds
     _ = problem.diagonal  # refuses a kernel that overflows, whose matrix has no factor
-    features = _features(problem)
-    up, down = np.flatnonzero(problem.dual.upper > 0), np.flatnonzero(problem.dual.lower < 0)
-    columns = np.concatenate([up, down])
-    signs = np.concatenate([np.ones(len(up)), -np.ones(len(down))])
-    gain = signs * problem.dual.p[columns] - problem.dual.epsilon[columns]
-    equations = _equations(problem, features, columns, signs)
-    zero = np.zeros(equations.shape[0])
+    found = equal_rows_ray(problem)
+    if found is not None or not has_equations(problem):
+        return found
+    likeliest = None
+    try:
+        for program in _programs(problem):
+            x = in_background(partial(program.solve, until - time.monotonic()))
+            if x is not None:
+                likeliest = np.argsort(-x, kind="stable")
+                found = _on_samples(problem, program, x, until)
+                if found is not None:
+                    return found
+        order = slice(None) if likeliest is None else likeliest
+        return ray_anywhere(problem, program.columns[order], program.signs[order], until)
+    except TimeoutError:
+        return None
 
-    def program() -> np.ndarray | None:
-        A = (
-            sp.vstack([equations, sp.csr_array(gain[None, :])], format="csr")
-            if sp.issparse(equations)
-            else np.vstack([equations, gain])
-        )
+
+def _on_samples(problem: Problem, program: _Program, x: np.ndarray, until: float) -> ExactRay | None:
+    """An exact ray on the samples that a basic solution uses, or on those of them that it uses by more than rounding."""
+    tried = 0
+    for zero in _ZERO:
+        beta = np.zeros(problem.n_samples)
+        np.add.at(beta, program.columns, program.signs * np.where(x > zero * x.max(), x, 0.0))
+        (samples,) = np.nonzero(beta)
+        if len(samples) in (0, tried):
+            continue
+        tried = len(samples)
+        found = ray_on(problem, samples, [Fraction(each) for each in beta[samples].tolist()], until)
+        if found is not None:
+            return found
+    return None
+
+
+@dataclass(frozen=True)
+class _Program:
+    """max gain · x subject to A x = (0, …, 0, 1), x ≥ 0, in float64, where βᵢ is the sum of sign · x over the columns of sample i."""
+
+    A: np.ndarray | sp.csr_array
+    gain: np.ndarray
+    columns: np.ndarray
+    signs: np.ndarray
+
+    def solve(self, seconds: float) -> np.ndarray | None:
+        """A basic x, as good as the program's tolerance of 1e-7."""
         outcome = linprog(
-            np.zeros(len(columns)),
-            A_eq=A,
-            b_eq=np.append(zero, 1.0),
+            -self.gain,
+            A_eq=self.A,
+            b_eq=np.append(np.zeros(self.A.shape[0] - 1), 1.0),
             bounds=(0, None),
             method="highs",
-            options={} if seconds == np.inf else {"time_limit": max(seconds, 0.0)},
+            options={} if seconds == math.inf else {"time_limit": max(seconds, 0.0)},
         )
-        if outcome.status != 0:
-            return None
-        used = np.flatnonzero(outcome.x > 0)
-        dense = A[:, used].toarray() if sp.issparse(A) else A[:, used]  # type: ignore[union-attr]
-        exact = np.linalg.lstsq(dense, np.append(zero, 1.0), rcond=None)[0]  # the program's own tolerance is only 1e-7
-        values = np.zeros(len(columns))
-        values[used] = exact if (exact >= 0).all() else outcome.x[used]
-        return values
-
-    values = in_background(program)
-    if values is None:
-        return None
-    ray = np.zeros(problem.n_samples)
-    np.add.at(ray, columns, signs * values)
-    ray /= np.abs(ray).sum()
-    return ray if ray_norm(problem, ray) <= (MEETS if problem.is_linear else MEETS_BY_KERNEL) else None
+        return None if outcome.status != 0 else np.maximum(outcome.x, 0.0)
 
 
-def _equations(
-    problem: Problem, features: np.ndarray | sp.csr_array, columns: np.ndarray, signs: np.ndarray
-) -> np.ndarray | sp.csr_array:
-    """One row a feature (and one for the intercept): Σ βᵢ φ(xᵢ) = 0, each scaled to a largest entry of one."""
-    scale = np.asarray(
-        abs(features).max(axis=0).todense() if sp.issparse(features) else np.abs(features).max(axis=0)
-    ).ravel()
-    scale = np.where(scale > 0, scale, 1.0)
+def _programs(problem: Problem) -> Iterator[_Program]:
+    """The program of the features, and that of orthonormal ones, where some are too close to others for the first to tell."""
+    features = _features(problem)
+    yield _program(problem, features)
+    if problem.is_linear and not sp.issparse(features):
+        yield _program(problem, _orthonormal(_moved(features, problem)))
+
+
+def _program(problem: Problem, features: np.ndarray | sp.csr_array) -> _Program:
+    """A has a row a feature, one for an intercept, and last one of ones.
+
+    Features are taken from one of the samples, which changes nothing where Σβ = 0, and brought to a largest entry of about one.
+    """
+    box = problem.dual
+    assert isinstance(box, DualBox)
+    intercept = problem.intercept != "none"
+    up, down = np.flatnonzero(box.upper > 0), np.flatnonzero(box.lower < 0)
+    columns = np.concatenate([up, down])
+    signs = np.concatenate([np.ones(len(up)), -np.ones(len(down))])
+    centred = intercept and problem.loss.task == "regression"
+    gain = signs * (box.p[columns] - (box.p[columns[0]] if centred else 0.0)) - box.epsilon[columns]
+    gain = np.zeros(len(gain)) if (gain == gain[0]).all() else gain / np.abs(gain).max()
+    ones = np.vstack([signs, np.ones(len(columns))] if intercept else [np.ones(len(columns))])
     if sp.issparse(features):
-        matrix = sp.diags_array(signs) @ features[columns] @ sp.diags_array(1.0 / scale)
-        return (
-            matrix.T.tocsr()
-            if problem.intercept == "none"
-            else sp.vstack([matrix.T, sp.csr_array(signs[None, :])], format="csr")
-        )
-    matrix = (signs[:, None] * features[columns] / scale).T
-    return matrix if problem.intercept == "none" else np.vstack([matrix, signs])
+        reach = np.asarray(abs(features).max(axis=0).todense()).ravel()
+        scale = sp.diags_array(1.0 / np.where(reach > 0, reach, 1.0))
+        rows = sp.diags_array(signs) @ features[columns] @ scale
+        return _Program(sp.vstack([rows.T, sp.csr_array(ones)], format="csr"), gain, columns, signs)
+    moved = _moved(features, problem)
+    reach = np.abs(moved).max(axis=0)
+    rows = signs[:, None] * (moved[columns] / np.where(reach > 0, reach, 1.0))
+    return _Program(np.vstack([rows.T, ones]), gain, columns, signs)
+
+
+def _moved(features: np.ndarray, problem: Problem) -> np.ndarray:
+    """Features as they are from one of the samples, which an intercept allows."""
+    return features if problem.intercept == "none" else features - features[np.argmax(problem.cost)]
+
+
+def _orthonormal(features: np.ndarray) -> np.ndarray:
+    """Combinations of the features that are orthogonal and equally long: Σ βᵢφ(xᵢ) = 0 asks the same of them."""
+    length = np.abs(features).max(axis=0)
+    features = features[:, length > 0] / length[length > 0]
+    if not features.size:
+        return features
+    Q, R, _ = in_background(partial(scipy.linalg.qr, features, mode="economic", pivoting=True, check_finite=False))
+    sizes = np.abs(R.diagonal())
+    return Q[:, sizes > 1e-15 * len(features) * sizes[0]]
 
 
 def _features(problem: Problem) -> np.ndarray | sp.csr_array:
     """φ(X): X itself, or a factor of the kernel matrix on these samples."""
     if problem.kernel is None:
-        return problem.X.astype(np.float64)
+        X = problem.X.astype(np.float64)
+        if sp.issparse(X) and X.shape[0] * X.shape[1] <= _DENSE:
+            return np.asarray(X.toarray())  # type: ignore[union-attr]
+        return X
     n = problem.n_samples
     require_memory(
         24 * n * n, f"the test for separability factors the whole kernel matrix: {n:,} x {n:,} in float64, which"
