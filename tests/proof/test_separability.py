@@ -286,7 +286,7 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array], ids=["dense", "float32", "csr"])
 def test_a_point_with_both_labels_is_a_proof_under_every_kernel(kernel: Any, intercept: str, storage: Any):

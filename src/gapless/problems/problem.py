@@ -246,6 +246,12 @@ class Problem:
             return linear_magnitudes(self.X, squared_norms(self.rows, self.n_samples))
         return magnitudes(self.kernel, self.X)
 
+    @property
+    def formula(self) -> tuple[Kernel | None, Any]:
+        """The kernel and the samples that it is stated on: those of a table of its entries, where such a table stands for it."""
+        kernel = self.kernel
+        return (kernel, self.X) if kernel is None else kernel.formula(self.X)
+
     @cached_property
     def entry_work(self) -> float:
         """What one kernel entry costs, in stored entries of X: the unit in which solvers count their work."""
