@@ -30,24 +30,23 @@ GAPLESS_INLINE double loss(const DualEntropy& entropy, Index i, double v) {
   return entropy.cost[i] * (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
 }
 
-// A number that the loss is not above wherever p − v is within `error` of `apart`, and how fast it rises there: a convex function is largest at an
-// end, and each side of a box by itself. d = 1/2c (and such) is within two roundings of what the cost says.
+// A number that the loss is not above wherever p − v is within `error` of `apart`, and how much of it is owed to that and to rounding, at most: a
+// convex function is largest at an end, and each side of a box by itself. d = 1/2c (and such) is within two roundings of what the cost says.
 struct Largest {
-  double value, slope;
+  double value, excess;
 };
 
-GAPLESS_INLINE Largest side_of(double s, double u, double d) {
+GAPLESS_INLINE Largest side_of(double s, double e, double u, double d) {
   if (!(s > 0.0) || !(u > 0.0)) return {0.0, 0.0};
-  if (d == 0.0) return {s * u * (1.0 + 16.0 * unit), u};
-  const double called = s / d;
-  if (called < u) return {0.5 * s * called * (1.0 + 16.0 * unit), called};
-  return {(s * u - 0.5 * d * u * u) * (1.0 + 16.0 * unit), u};
+  const double called = d == 0.0 ? u : std::min(s / d, u);
+  const double value = called < u ? 0.5 * s * called : s * u - 0.5 * d * u * u;
+  return {value * (1.0 + 16.0 * unit), called * e + 20.0 * unit * value};
 }
 
 GAPLESS_INLINE Largest largest_loss_apart(const DualBox& box, Index i, double apart, double error) {
   const double e = error + 4.0 * unit * (std::fabs(apart) + box.epsilon[i]), reach = e - box.epsilon[i];
   if (std::isnan(apart + e)) return {apart + e, 0.0};
-  const Largest up = side_of(apart + reach, box.upper[i], box.d[i]), down = side_of(reach - apart, -box.lower[i], box.d[i]);
+  const Largest up = side_of(apart + reach, e, box.upper[i], box.d[i]), down = side_of(reach - apart, e, -box.lower[i], box.d[i]);
   return up.value > down.value ? up : down;
 }
 
@@ -59,7 +58,8 @@ GAPLESS_INLINE Largest largest_loss(const DualEntropy& entropy, Index i, double 
   const double c = entropy.cost[i];
   if (c <= 0.0) return {0.0, 0.0};
   const double value = loss(entropy, i, v);
-  return {value * (1.0 + 32.0 * unit) + c * (error * (1.0 + 8.0 * unit) + 1e-300), c};  // what underflows
+  const double above = c * (error * (1.0 + 8.0 * unit) + 1e-300);  // what underflows
+  return {value * (1.0 + 32.0 * unit) + above, above + 40.0 * unit * value};
 }
 
 }  // namespace gapless::proof

@@ -240,7 +240,7 @@ LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vec
                  const Largest most = largest_loss(terms, i, v, error);
                  if (most.value == 0.0) continue;
                  above.add(most.value);
-                 rounding += most.slope * (error + 2.0 * unit * std::fabs(v));
+                 rounding += most.excess;
                }
                return LossBounds{above.value(), rounding};
              })) {

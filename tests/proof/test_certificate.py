@@ -239,11 +239,12 @@ def test_a_hard_tube_must_hold_as_it_is():
 
 def test_a_dual_value_is_infinite_for_an_exact_ray_alone():
     """1e-200 squared is zero in float64, and so is the curvature along a β that only one of these rows cancels exactly."""
-    for x, dual in ((0.0, math.inf), (1e-200, -math.inf)):
+    for x in (0.0, 1e-200):
         problem = gl.Problem([[x], [1.0]], [1, 0], C=np.inf, intercept="none")
         for independent in (False, True):
             found = gl.certify(problem, gl.Point(beta=np.array([1.0, 0.0])), independent=independent)
-            assert found.primal == math.inf and found.dual == dual
+            assert found.primal == math.inf
+            assert found.dual == math.inf if x == 0.0 else found.dual <= 1.0  # D(1) = 1 − ½ 1e-400
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
