@@ -42,7 +42,10 @@ _PROBE = 200  # one of so many rows tells how long a certificate takes
 # than this share of the gap.
 _STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
 
-_NARROWER, _NARROWEST = 1e-2, 1e-11  # of tol, by which a hard tube is solved narrower: the gap grows by as little; at least by what rounds
+_NARROWER, _NARROWEST = (
+    1e-2,
+    1e-11,
+)  # of tol, by which a hard tube is solved narrower: the gap grows by as little; at least by what rounds
 
 _STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
@@ -151,7 +154,9 @@ class _Run:
         self.risen_at, self.checks_since = 0.0, 0
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
-        self.best = Best(problem, tol, in_samples and problem.is_linear)  # an expansion by kernel carries its own coefficients
+        self.best = Best(
+            problem, tol, in_samples and problem.is_linear
+        )  # an expansion by kernel carries its own coefficients
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:

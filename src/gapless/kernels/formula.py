@@ -28,7 +28,7 @@ def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray
     return out
 
 
-def _tree(kernel: Kernel, X: Matrix, chosen: np.ndarray) -> tuple[Any, ...]:
+def _tree(kernel: Any, X: Matrix, chosen: np.ndarray) -> tuple[Any, ...]:
     """By exact type, since a subclass may mean something else; a kernel that has no formula here is given by its entries."""
     kind = type(kernel)
     name = kind.__name__.lower()

@@ -4,9 +4,10 @@ With u the relative error of one operation, $2^{-53}$ in float64, :func:`magnitu
 
 .. math::  |k(x, z)| ≤ g(x) g(z), \qquad |\hat k(x, z) - k(x, z)| ≤ u (r(x) g(z) + g(x) r(z)),
 
-where k̂ is what the panels (or ``Kernel.block``) compute, or with another u the numbers of twice the digits (native/proof/twofold_kernel.hpp). From these, a bound on the error of Kβ takes two sums over the samples. The bounds are
-generous: a product of d terms errs by at most (d + 2) u ‖x‖ ‖z‖; squares come from Cauchy and Schwarz, as in
-(γ‖x‖‖z‖ + |c|)² ≤ (γ‖x‖² + |c|)(γ‖z‖² + |c|). A function of the user's is taken at its word: its values are exact by definition.
+where k̂ is what the panels (or ``Kernel.block``) compute, or with another u the numbers of twice the digits
+(native/proof/twofold_kernel.hpp). From these, a bound on the error of Kβ takes two sums over the samples. The bounds are generous: a product of d
+terms errs by at most (d + 2) u ‖x‖ ‖z‖; squares come from Cauchy and Schwarz, as in (γ‖x‖‖z‖ + |c|)² ≤ (γ‖x‖² + |c|)(γ‖z‖² + |c|). A function of the
+user's is taken at its word: its values are exact by definition.
 """
 
 from __future__ import annotations

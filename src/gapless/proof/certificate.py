@@ -165,7 +165,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
     if given is None:
         given = beta = np.zeros(problem.n_samples)  # which needs no repair, and has no products
-        values = Values(np.zeros(problem.n_features) if problem.is_linear else None, np.zeros(problem.n_samples), problem.y)
+        values = Values(
+            np.zeros(problem.n_features) if problem.is_linear else None, np.zeros(problem.n_samples), problem.y
+        )
         box_violation = sum_violation = 0.0
     else:
         beta, box_violation, sum_violation = feasible(problem, given)

@@ -49,7 +49,7 @@ def _work(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> float:
         return 2.0 * problem.n_samples * terms
     assert problem.kernel is not None
     _, X = problem.kernel.formula(problem.X)
-    columns = np.count_nonzero(dual.beta) + (0 if primal.own else np.count_nonzero(primal.expansion))
+    columns = np.count_nonzero(dual.beta) + (0 if primal.own else np.count_nonzero(np.asarray(primal.expansion)))
     return float(problem.n_samples) * columns * (terms_of(X) + _FUNCTION)
 
 
@@ -132,7 +132,11 @@ class _Twofold:
         return primal
 
     def _of_model(self, primal: PrimalPoint) -> Values:
-        return self._of_weights(np.asarray(primal.w)) if self.problem.is_linear else self._of_beta(np.asarray(primal.expansion))
+        return (
+            self._of_weights(np.asarray(primal.w))
+            if self.problem.is_linear
+            else self._of_beta(np.asarray(primal.expansion))
+        )
 
     def _of_beta(self, beta: np.ndarray) -> Values:
         return self._of_sum(beta) if self.problem.is_linear else self._of_expansion(beta)

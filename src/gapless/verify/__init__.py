@@ -63,7 +63,9 @@ def certify(
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
         points = evaluation(subject, X)  # type: ignore[arg-type]
-        if not independent and (isinstance(X, Result) or X.offsets is None):  # a model as it stands has offsets of its own
+        if not independent and (
+            isinstance(X, Result) or X.offsets is None
+        ):  # a model as it stands has offsets of its own
             points = sharpened(subject, points, _TIGHT)
         return combine(*points)
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
