@@ -17,6 +17,7 @@ from gapless.data import check_beta
 from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
 from gapless.machine import one_blas_thread
+from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.separability import find_ray
@@ -213,7 +214,7 @@ class _Run:
 
     def refine(self, status: Status | None) -> Status | None:
         """Prove the best points once more, with twice the digits; the status that follows."""
-        if type(self.problem) is Problem:
+        if isinstance(self.problem, MultinomialProblem) or type(self.problem) is Problem:
             for primal, dual in (self.best, self.newest):
                 if self.hides(combine(primal, dual)):
                     point = Point(beta=dual.beta, w=primal.w, b=primal.b, expansion=primal.expansion)
