@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from tests.campaign.cases import Case
 from tests.campaign.exact_kernels import gram_table
-from tests.campaign.referee import rationals
+from tests.campaign.referee import BITS, rationals
 from tests.campaign.specs import Spec
 
 
 def primal_value(spec: Spec, case: Case, model: Any) -> Any:
     """P of a fitted model as a rational number or an interval; None where the machine is not one of these."""
+    ctx.prec = BITS
     weight = np.ones(len(case.rows)) if case.weight is None else case.weight
     cost = rationals(spec["C"] * weight)
     codes = np.searchsorted(model.classes_, case.y).tolist()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gapless as gl
 from gapless.errors import InvalidInputError
@@ -61,6 +66,43 @@ def test_an_optimum_of_zero_is_reached_and_not_warned_of(cls, y):
     assert model.fit_status_ == 0
     assert np.linalg.norm(model.coef_ * (model._scales[0] if y is not None else 1.0)) < 0.1
     assert np.isfinite(model.decision_function(X)).all()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), nu=st.sampled_from([1.0, 0.999999999999999, 0.5]), decades=st.sampled_from([0, 12])
+)
+def test_totals_are_within_reach_in_exact_arithmetic(seed, nu, decades):
+    """Σβ = total has a solution in the box, as rational numbers: a float64 sum of the box may be above the exact one, and no dual point exist."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    X, weight = rng.normal(size=(n, 1)), rng.random(n) * 10.0 ** rng.uniform(-decades / 2, decades / 2, size=n)
+    y = np.arange(n) % 2
+    problems = [
+        gl.nu.one_class(X, nu=nu, sample_weight=weight),
+        gl.nu.nu_regression(X, X[:, 0], nu=nu, sample_weight=weight),
+    ]
+    share = 2.0 * min(weight[y == 0].sum(), weight[y == 1].sum()) / weight.sum()
+    problems.append(gl.nu.nu_classification(X, y, nu=min(1.0, nu * share), sample_weight=weight))
+    problems.append(
+        gl.nu.nu_classification(X, y, nu=0.9 * min(1.0, share), sample_weight=weight, box_weight=1.0 + 9.0 * y)
+    )
+    for problem in problems:
+        for g, total in enumerate(problem.totals.tolist()):
+            most = sum(map(Fraction, problem.cost[problem.groups == g].tolist()), Fraction(0))
+            assert Fraction(abs(total)) <= most
+
+
+def test_an_optimum_away_from_zero_is_not_taken_for_zero():
+    """An absolute gap of 5e-13 (νnR)² is small against zero alone: at tol=1e-12 a fit of an optimum of -0.05 stopped at 4e-11 without a word."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    X[y == 1] += 2.0
+    problem = gl.nu.nu_classification(X, y, nu=0.3, kernel=gl.kernels.RBF(0.5))
+    certificate = gl.solve(problem, tol=1e-10).certificate
+    assert certificate.primal < -0.01
+    rough = replace(certificate, dual=certificate.primal - 1e-12, kkt_violation=0.0)
+    assert not vanishes(problem, rough, 1e-12)
+    assert vanishes(problem, replace(rough, primal=1e-13, dual=-1e-13), 1e-12)
 
 
 def test_vanishing_is_of_nu_forms_alone():

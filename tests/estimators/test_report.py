@@ -30,6 +30,17 @@ def test_an_early_stop_states_gap_bound_and_remedy():
     assert caught[0].filename == __file__ and len(caught) == 1
 
 
+def test_an_l1_penalty_names_the_gap_that_it_asks_for():
+    """It said that tol was the square of what the user had given."""
+    X, y = cancer()
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = gl.LinearSVC(penalty="l1", tol=1e-3, max_iter=1).fit(X, y)
+    assert (
+        f"The certified relative duality gap is {model.certificate_.relative_gap:.2g} "
+        "(tol is 0.001, for which an l1 penalty asks for a gap of at most 1e-06), after 1 epochs of l1_coordinate_descent."
+    ) in str(caught[0].message)
+
+
 def test_one_warning_for_all_subproblems():
     X, y = iris()
     with pytest.warns(ConvergenceWarning, match="in 3 of 3 subproblems") as caught:

@@ -280,8 +280,8 @@ class NuSVC(_KernelClassifier):
 
     ν bounds the share of margin errors from above and the share of support vectors from below. A drop-in for :class:`sklearn.svm.NuSVC`,
     with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum is zero and no gap is small relative to
-    it; the fit then counts as proven where primal − dual ≤ ½ (1e-6·νn·R)², n and R being the number of samples of the
-    pair of classes and the largest distance of one of them from their mean.
+    it; the fit then counts as proven where neither primal − dual nor −dual is above ½ (1e-6·νn·R)², n and R being the number of
+    samples of the pair of classes and the largest distance of one of them from their mean.
 
     >>> from gapless import NuSVC
     >>> NuSVC(nu=0.5, kernel="linear").fit([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]).predict([[-3.0], [3.0]])

@@ -17,11 +17,17 @@ class Bounds:
 
     A certificate is within the bounds where its relative gap and, if asked for, its KKT violation are. Where the kernel is not valid (not psd),
     nothing bounds the optimum, and the KKT violation alone counts. Where the optimum of a ν-form is zero, in place of the relative gap the absolute
-    one does, as :func:`~gapless.estimators.special.vanishes` says.
+    one does, as :func:`~gapless.estimators.special.vanishes` says. ``tol`` is the user's, where the bound on the gap is another (else None).
     """
 
     gap: float
     kkt: float | None = None
+    tol: float | None = None
+
+    def __str__(self) -> str:
+        if self.tol is None or self.tol == self.gap:
+            return f"tol is {self.gap:g}"
+        return f"tol is {self.tol:g}, for which an l1 penalty asks for a gap of at most {self.gap:g}"
 
     def missed(self, problem: Problem, certificate: Certificate) -> str | None:
         """The bounds that a certificate misses, each with its value, as a clause; None where it is within all of them."""

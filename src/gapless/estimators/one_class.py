@@ -22,8 +22,8 @@ class OneClassSVM(OutlierMixin, SingleKernelEstimator):
 
     ν bounds the share of training errors from above and the share of support vectors from below. A drop-in for
     :class:`sklearn.svm.OneClassSVM`, with the additions of :class:`gapless.SVC`. Where the origin lies within the samples,
-    w = 0 is optimal, the optimum is zero and no relative gap is within ``tol``; the fit then counts as proven where primal − dual ≤ ½ (1e-6·νn·R)², R
-    being the length of the longest sample.
+    w = 0 is optimal, the optimum is zero and no relative gap is within ``tol``; the fit then counts as proven where neither primal − dual nor
+    −dual is above ½ (1e-6·νn·R)², R being the length of the longest sample.
 
     >>> from gapless import OneClassSVM
     >>> OneClassSVM(gamma="auto").fit([[0.0], [0.44], [0.45], [0.46], [1.0]]).predict([[0.0], [0.44]])

@@ -31,7 +31,7 @@ def warn_if_early(results: list[Result], opening: Callable[[Status], str], bound
     missed = bounds.missed(worst.problem, worst.certificate) or ""
     among = f", in {len(early)} of {len(results)} subproblems" if len(results) > 1 else ""
     warnings.warn(
-        f"{opening(worst.status)} {worst.status} {missed[:1].upper()}{missed[1:]} (tol is {bounds.gap:g}), "
+        f"{opening(worst.status)} {worst.status} {missed[:1].upper()}{missed[1:]} ({bounds}), "
         f"after {worst.iterations:,.0f} {worst.trace.unit} of {worst.solver}{among}. {_remedy(worst, X)}",
         ConvergenceWarning,
         stacklevel=users_level(),
@@ -54,7 +54,7 @@ def users_level() -> int:
 def _remedy(result: Result, X: Any) -> str:
     causes = slow_causes(result.problem, X)
     likely = f"Likely causes: {'; '.join(causes)}. " if causes else ""
-    if result.status is Status.STALLED:
+    if result.status in (Status.STALLED, Status.ROUNDING):
         return likely + "A larger tol, or features of a similar scale, are within reach of floating point."
     bound = "max_time" if result.status is Status.MAX_TIME else "max_iter"
     more = f"A larger {bound}, or another fit with warm_start=True, goes on from here."

@@ -88,7 +88,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         """
         jobs = job_count(len(problems), self.n_jobs)
         deadline.expect(len(problems), jobs)
-        bounds = Bounds(self._gap_tol, None if kkt_tol is None else self.tol)
+        bounds = Bounds(self._gap_tol, None if kkt_tol is None else self.tol, self.tol)
         features = None if getattr(self, "kernel", None) == "precomputed" else data[0]
         starts = self._starts(len(problems))
         state = getattr(self, "random_state", None)

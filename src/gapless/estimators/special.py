@@ -9,7 +9,7 @@ import numpy as np
 
 from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate
+from gapless.proof.certificate import Certificate, Point, evaluate
 from gapless.result import Result
 
 # A length of w, as a share of the longest that the data allows, that counts as zero. Its square, 1e-12, is well above what rounding of Kβ leaves of
@@ -21,7 +21,7 @@ def favour_other_class(result: Result) -> Result:
     """A ν-SVC where one class carries all that it can, with the optimal offsets that favour the other class.
 
     All samples of such a class are margin errors, so that its offset may go down for nothing, and ρ up: ν asks for more than the class is weighted
-    to carry. It goes until the class's outermost sample is on the decision boundary. The primal value, and so the certificate, stay as they are.
+    to carry. It goes until the class's outermost sample is on the decision boundary. The primal value changes by rounding alone, which is counted.
     """
     problem, offsets = result.problem, result.offsets.copy()
     groups = [problem.groups == g for g in (0, 1)]
@@ -41,17 +41,23 @@ def favour_other_class(result: Result) -> Result:
         (float(b), float(b)) if k == g else ends
         for k, (b, ends) in enumerate(zip(offsets, result.certificate.offset_intervals, strict=True))
     )
-    return replace(result, offsets=offsets, certificate=replace(result.certificate, offset_intervals=intervals))
+    beta = result.beta if result.expansion is None else result.expansion
+    primal, _ = evaluate(problem, Point(beta=beta, offsets=offsets))
+    certificate = replace(
+        result.certificate, primal=max(result.certificate.primal, primal.value), offset_intervals=intervals
+    )
+    return replace(result, offsets=offsets, certificate=certificate)
 
 
 def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
-    """Whether the optimum of a one-class machine or of a ν-SVC is zero: P − D ≤ ½ (1e-6·S·R)², and the KKT violation is within ``tol``.
+    """Whether the optimum of a one-class machine or of a ν-SVC is proven to be zero: neither P − D nor −D is above ½ (1e-6·S·R)², and the KKT
+    violation is within ``tol``.
 
     The optimum is −½‖w*‖², zero where the origin lies within the data (one-class), or where the reduced hulls of the classes meet (ν-SVC); no gap is
     small relative to that. w* is a sum of samples whose coefficients add up to S = Σ|totals|, so that ‖w*‖ ≤ S·R, where R is the largest distance
-    of a sample from the origin or, in a ν-SVC, which does not depend on where the origin is, from the samples' mean. Within the bound w is known to
-    a millionth of the longest that it could be.
-    """
+    of a sample from the origin or, in a ν-SVC, which does not depend on where the origin is, from the samples' mean. Within the bound neither w nor
+    w* is longer than a few millionths of the longest that they could be. An optimum that −D leaves away from zero has a relative gap, which counts.
+    """  # fmt: skip
     if not problem.is_nu or certificate.kkt_violation > tol or not math.isfinite(certificate.gap):
         return False
     if (
@@ -61,12 +67,11 @@ def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
     size = _NO_LENGTH * float(np.abs(problem.totals).sum())
     used = problem.cost > 0
     squares = problem.diagonal[used]
-    if certificate.gap > 2.0 * size**2 * float(
-        squares.max()
-    ):  # no distance from the mean exceeds twice the longest sample
+    most = max(certificate.gap, -certificate.dual)
+    if most > 2.0 * size**2 * float(squares.max()):  # no distance from the mean exceeds twice the longest sample
         return False
     if len(problem.totals) > 1:
         share = used / used.sum()
         f = problem.expand(share)
         squares = np.maximum(0.0, squares - 2.0 * f[used] + float(share @ f))
-    return certificate.gap <= 0.5 * size**2 * float(squares.max())
+    return most <= 0.5 * size**2 * float(squares.max())

@@ -9,6 +9,8 @@ Their losses leave the margin (or the tube) free and pay for it. In LIBSVM's sca
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from gapless.data.rows import frozen
 from gapless.data.scale import check_cost
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel
+from gapless.kernels.rounding import UNIT
 from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
 
@@ -68,7 +71,8 @@ def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_w
     X = check_matrix(X)
     weight = check_weights(sample_weight, X.shape[0])
     y = np.ones(X.shape[0])
-    return NuProblem(X, y, np.zeros_like(y), weight, kernel, np.zeros(len(y), dtype=np.int64), [nu * weight.sum()], nu)
+    total = _reachable(nu * float(weight.sum()), weight)
+    return NuProblem(X, y, np.zeros_like(y), weight, kernel, np.zeros(len(y), dtype=np.int64), [total], nu)
 
 
 def nu_classification(
@@ -98,7 +102,7 @@ def nu_classification(
         raise InvalidInputError(
             f"specified nu is infeasible: nu={nu:g} asks for {half:g} weighted support vectors a class, and the smaller class has fewer."
         )
-    half = min(half, float(box[positive].sum()), float(box[~positive].sum()))
+    half = min(_reachable(half, box[positive]), _reachable(half, box[~positive]))
     groups = (~positive).astype(np.int64)
     return NuProblem(X, signs, np.zeros_like(signs), box, kernel, groups, [half, -half], nu, classes)
 
@@ -120,6 +124,21 @@ def nu_regression(
     signs = np.repeat([1.0, -1.0], n)
     groups = np.repeat(np.array([0, 1]), n)
     return NuProblem(twice, signs, np.tile(target, 2), C * np.tile(weight, 2), kernel, groups, [half, -half], nu)
+
+
+def _reachable(total: float, box: np.ndarray) -> float:
+    """``total``, or the largest number below that a sum of 0 ≤ βᵢ ≤ boxᵢ reaches in exact arithmetic: beyond it no dual point would exist.
+
+    >>> import numpy as np
+    >>> box = np.full(10, 0.1)  # as numbers of float64, a tenth is a little more than 1/10, and 0.1 + 0.1 + ... = 1 + 5.6e-17
+    >>> _reachable(1.0, box), _reachable(2.0, box), _reachable(0.5, box)
+    (1.0, 1.0, 0.5)
+    """
+    most = math.fsum(box.tolist())  # the exact sum, rounded once
+    if total <= most * (1.0 - 4.0 * UNIT):
+        return total
+    total, exact = min(total, most), sum(map(Fraction, box.tolist()), Fraction(0))
+    return total if Fraction(total) <= exact else math.nextafter(total, 0.0)
 
 
 def _check_nu(nu: float) -> float:

@@ -1,4 +1,8 @@
-"""What a point proves for Crammer and Singer's machine: its blocks made feasible and scaled as well as they can be, and the P of their weights."""
+"""What a point proves for Crammer and Singer's machine: its blocks made feasible and scaled as well as they can be, and the P of their weights.
+
+Both are rounded outwards (``outward.py``). The dual point is that of the wrong classes' entries as they stand; the true class's is minus their
+exact sum, of which ``DualPoint.beta`` holds the rounded one, so that blocks sum to zero in exact arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,49 @@ import math
 import numpy as np
 
 from gapless.errors import InvalidInputError
+from gapless.kernels.rounding import UNIT
 from gapless.problems.crammer_singer import CrammerSingerProblem
-from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.outward import LEAST, NOTICEABLE, product_errors, reach_of, share, sum_above, sum_below
+
+_ROUNDINGS = 16  # of a sum beside those of its terms
+_MORE = 1.05  # for products of small errors, which the formulas leave out
 
 
 @evaluate.register
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
 def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoint]:
+    shape = (problem.n_samples, problem.n_classes)
     beta = point.beta
     if beta is None or not np.isfinite(beta).all():
-        beta = np.zeros((problem.n_samples, problem.n_classes))
+        beta = np.zeros(shape)
     beta, box_violation, sum_violation = feasible_blocks(problem, beta)
-    W, b = problem.weights(beta), problem.shift * beta.sum(axis=0)
-    square = _square(problem, W, b)
-    own = beta[np.arange(len(beta)), problem.y]
-    linear = float(own.sum())
-    largest = float((problem.cost[own > 0] / own[own > 0]).min(initial=math.inf))
-    scale = min(linear / square, largest) if square > 0 else min(1.0, largest)
-    dual = DualPoint(scale * linear - 0.5 * scale**2 * square, scale * beta, box_violation, sum_violation, math.nan)
+    W, sums = problem.weights(beta), np.array([math.fsum(column) for column in beta.T.tolist()])
+    # The rounding of W, and of the true classes' entries: both are a share of Σ |βᵢ| ‖xᵢ‖.
+    operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + _ROUNDINGS)
+    errors = operations * reach_of(problem, beta) + LEAST
+    lengths = np.array([math.sqrt(sum_above(column**2 * (1.0 + share(2))) + LEAST) for column in W.T])
+    offsets = np.abs(sums) + operations * np.abs(beta).sum(axis=0)
+    square = sum_above(np.append((lengths + errors) ** 2, problem.shift * offsets**2) * (1.0 + share(8)))
+    true = beta[np.arange(len(beta)), problem.y]
+    linear = sum_below(true * (1.0 - share(problem.n_classes)))
+    room = true * (1.0 + share(problem.n_classes + 4))
+    largest = float((problem.cost[true > 0] / room[true > 0]).min(initial=math.inf))
+    dual, scale = DualPoint(0.0, np.zeros(shape), box_violation, sum_violation, math.nan), 0.0
+    if linear > 0 and math.isfinite(square):
+        scale = min(linear / square if square > 0 else math.inf, largest) * (1.0 - share(4))
+        value = scale * linear - 0.5 * scale**2 * square
+        value -= share(8) * (scale * linear + 0.5 * scale**2 * square) + LEAST
+        plain = scale * float(true.sum()) - 0.5 * scale**2 * float((W**2).sum() + problem.shift * (sums**2).sum())
+        if value > 0:  # else β = 0, which is feasible too
+            rounding = max(0.0, plain - value)
+            dual = DualPoint(value, scale * beta, box_violation, sum_violation, math.nan, rounding)
+        else:
+            scale = 0.0
 
-    candidates = [_primal(problem, scale * W, scale * b, own=True)]
+    lost = scale * math.sqrt(float((errors**2).sum() + problem.shift * ((offsets - np.abs(sums)) ** 2).sum()))
+    lost += share(8) * scale * math.sqrt(square) if scale > 0 else 0.0
+    candidates = [_primal(problem, scale * W, scale * problem.shift * sums, own=True, weights_error=_MORE * lost)]
     if point.w is not None and np.isfinite(point.w).all():
         offsets = np.zeros(problem.n_classes) if point.offsets is None else np.asarray(point.offsets)
         offsets = offsets if problem.intercept == "regularized" else np.zeros_like(offsets)
@@ -53,17 +80,40 @@ def feasible_blocks(problem: CrammerSingerProblem, beta: np.ndarray) -> tuple[np
     return wrong, box_violation, sum_violation
 
 
-def _square(problem: Problem, W: np.ndarray, b: np.ndarray) -> float:
-    """Twice the regulariser."""
-    return float((W**2).sum()) + (float((b**2).sum()) / problem.shift if problem.shift else 0.0)
+def _primal(
+    problem: CrammerSingerProblem, W: np.ndarray, b: np.ndarray, own: bool, weights_error: float = 0.0
+) -> PrimalPoint:
+    F = problem.expand_weights(W)
+    found = _primal_of(problem, W, b, F, own, weights_error, by_entries=False)
+    if found.rounding > NOTICEABLE * found.value or found.value == math.inf:
+        closer = _primal_of(problem, W, b, F, own, weights_error, by_entries=True)
+        found = min(found, closer, key=lambda each: each.value)
+    return found
 
 
-def _primal(problem: CrammerSingerProblem, W: np.ndarray, b: np.ndarray, own: bool) -> PrimalPoint:
-    scores = problem.expand_weights(W) + b
-    rows = np.arange(len(scores))
-    true = scores[rows, problem.y]
-    rivals = scores + 1.0
-    rivals[rows, problem.y] -= 1.0
-    value = 0.5 * _square(problem, W, b) + float((problem.cost * (rivals.max(axis=1) - true)).sum())
+def _primal_of(
+    problem: CrammerSingerProblem,
+    W: np.ndarray,
+    b: np.ndarray,
+    F: np.ndarray,
+    own: bool,
+    weights_error: float,
+    by_entries: bool,
+) -> PrimalPoint:
+    """P of W and b, of which F are the products with X."""
+    rows, y = np.arange(problem.n_samples), problem.y
+    scores = F + b
+    errors = product_errors(problem, W, by_entries) + 8.0 * UNIT * (np.abs(F) + np.abs(b) + 1.0)
+    rivals = scores - scores[rows, y][:, None] + 1.0
+    rivals[rows, y] = 0.0
+    most = rivals + errors + errors[rows, y][:, None]
+    most[rows, y] = 0.0  # exactly
+    half = 0.5 * (W**2).ravel()
+    if problem.shift:
+        half = np.append(half, 0.5 * b**2 / problem.shift)
+    losses = problem.cost * most.max(axis=1)
+    value = sum_above(np.append(half * (1.0 + share(8)), losses * (1.0 + share(4)) + LEAST))
+    plain = float(half.sum() + (problem.cost * rivals.max(axis=1)).sum())
     intervals = tuple((float(offset), float(offset)) for offset in b)
-    return PrimalPoint(value if math.isfinite(value) else math.inf, W, None, b, intervals, own)
+    rounding = max(0.0, value - plain) if math.isfinite(value) else 0.0
+    return PrimalPoint(value, W, None, b, intervals, own, rounding=rounding, weights_error=weights_error)

@@ -1,4 +1,8 @@
-"""What a point proves for an ℓ₁ penalty: its P as it stands, and the best multiple of a dual point that is feasible."""
+"""What a point proves for an ℓ₁ penalty: its P as it stands, and the best multiple of a dual point that is feasible.
+
+Both are rounded outwards (``outward.py``). The multiple is chosen by what Σ βᵢxᵢ may be at most, so that the dual point is feasible in exact
+arithmetic; it is t times the given β as a real number, of which ``DualPoint.beta`` is the rounded one.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,27 @@ import math
 
 import numpy as np
 
+from gapless.kernels.rounding import UNIT
 from gapless.problems.l1 import L1Problem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.outward import LEAST, NOTICEABLE, product_errors, share, sum_above, sum_below, weight_errors
 
 
 @evaluate.register
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
 def _(problem: L1Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     w, b = weights_of(problem, point)
-    f = problem.expand_weights(w) + b
-    short = np.maximum(0.0, 1.0 - problem.y * f)
-    value = float(np.abs(w).sum() + abs(b) / problem.intercept_scale + (problem.cost * short**2).sum())
-    primal = PrimalPoint(value, w, None, np.array([b]), ((b, b),), own=False, curvature=0.0)
+    f = problem.expand_weights(w)
+    primal = _primal(problem, w, b, f, by_entries=False)
+    if primal.rounding > NOTICEABLE * primal.value or primal.value == math.inf:
+        primal = min(primal, _primal(problem, w, b, f, by_entries=True), key=lambda found: found.value)
+    short = np.maximum(0.0, 1.0 - problem.y * (f + b))
     candidates = [2.0 * problem.cost * problem.y * short]
-    if point.beta is not None and np.isfinite(point.beta).all():
+    if point.beta is not None:
         candidates.append(np.clip(point.beta, problem.dual.lower, problem.dual.upper))
-    return primal, max((_scaled_dual(problem, beta) for beta in candidates), key=lambda dual: dual.value)
+    finite = [beta for beta in candidates if np.isfinite(beta).all()] or [np.zeros(problem.n_samples)]
+    return primal, max((_scaled_dual(problem, beta) for beta in finite), key=lambda dual: dual.value)
 
 
 def weights_of(problem: Problem, point: Point | None) -> tuple[np.ndarray, float]:
@@ -33,14 +42,45 @@ def weights_of(problem: Problem, point: Point | None) -> tuple[np.ndarray, float
     return np.asarray(point.w, dtype=np.float64), 0.0 if b is None else b
 
 
+def _primal(problem: Problem, w: np.ndarray, b: float, f: np.ndarray, by_entries: bool) -> PrimalPoint:
+    """P of w and b, of which ``f`` are the products with X."""
+    error = product_errors(problem, w, by_entries) + 8.0 * UNIT * (np.abs(f) + abs(b) + 1.0)
+    short = 1.0 - problem.y * (f + b)
+    most = np.maximum(0.0, short + error)
+    penalty = np.append(np.abs(w), abs(b) / problem.intercept_scale * (1.0 + share(4)))
+    value = sum_above(np.append(penalty, problem.cost * most**2 * (1.0 + share(8)) + LEAST))
+    plain = float(penalty.sum() + (problem.cost * np.maximum(0.0, short) ** 2).sum())
+    rounding = max(0.0, value - plain) if math.isfinite(value) else 0.0
+    return PrimalPoint(value, w, None, np.array([b]), ((b, b),), own=False, curvature=0.0, rounding=rounding)
+
+
 def _scaled_dual(problem: Problem, beta: np.ndarray) -> DualPoint:
     """The best multiple of β that is feasible: D(tβ) = t Σα − t² Σα²/(4c), t ≤ 1/‖Σ βᵢx̃ᵢ‖∞."""
-    reach = float(np.abs(problem.weights(beta)).max())
-    if problem.intercept == "regularized":
-        reach = max(reach, problem.intercept_scale * abs(float(beta.sum())))
-    linear = float((problem.y * beta).sum())
-    used = beta != 0
-    square = float((beta[used] ** 2 / (4.0 * problem.cost[used])).sum())
-    scale = min(0.5 * linear / square, 1.0 / reach if reach > 0 else math.inf) if square > 0 else 0.0
+    beta = np.where(problem.cost > 0, beta, 0.0)
+    alpha = np.abs(beta)
+    reach, most = _reach(problem, beta)
+    used = alpha > 0
+    squares = alpha[used] / (4.0 * problem.cost[used]) * alpha[used]
+    linear, square = sum_below(alpha), sum_above(squares * (1.0 + share(4)) + LEAST * (1.0 + alpha[used]))
+    if not (linear > 0 and math.isfinite(square) and math.isfinite(most)):
+        return DualPoint(0.0, np.zeros_like(beta), max(0.0, reach - 1.0), 0.0, math.nan)
+    scale = min(0.5 * linear / square, (1.0 - share(4)) / most if most > 0 else math.inf)
     value = scale * linear - scale**2 * square
-    return DualPoint(value, scale * beta, max(0.0, reach - 1.0), 0.0, math.nan)
+    value -= share(8) * (scale * linear + scale**2 * square) + LEAST
+    plain = scale * float(alpha.sum()) - scale**2 * float(squares.sum())
+    if not value > 0:  # β = 0 is feasible too
+        return DualPoint(0.0, np.zeros_like(beta), max(0.0, reach - 1.0), 0.0, math.nan)
+    return DualPoint(value, scale * beta, max(0.0, reach - 1.0), 0.0, math.nan, max(0.0, plain - value))
+
+
+def _reach(problem: Problem, beta: np.ndarray) -> tuple[float, float]:
+    """(‖Σ βᵢx̃ᵢ‖∞ as computed, a number that it is not above)."""
+    slopes = np.abs(problem.weights(beta))
+    reach, most = float(slopes.max()), float((slopes + weight_errors(problem, beta, by_entries=False)).max())
+    if most - reach > NOTICEABLE * reach:
+        most = min(most, float((slopes + weight_errors(problem, beta, by_entries=True)).max()))
+    if problem.intercept == "regularized":
+        total = max(abs(sum_above(beta)), abs(sum_below(beta)))
+        reach = max(reach, problem.intercept_scale * abs(float(beta.sum())))
+        most = max(most, problem.intercept_scale * total * (1.0 + share(4)))
+    return reach, most * (1.0 + share(4))

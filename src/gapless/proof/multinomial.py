@@ -1,4 +1,10 @@
-"""What a point proves for multinomial regression: its blocks made probabilities whose columns balance, and the P of their functions."""
+"""What a point proves for multinomial regression: its blocks made probabilities whose columns balance, and the P of their functions.
+
+Both are rounded outwards (``outward.py``). The dual point is given by the probabilities of the wrong classes, which are known to a relative error;
+the true class's is one minus their exact sum. With free offsets the probabilities of the wrong classes are multiplied by a factor x_y for each class,
+chosen such that what a class gives to the others it receives from them (``circulation.py``): then Σ cᵢ (1[yᵢ = m] − pᵢₘ) = 0 in exact arithmetic.
+The factors are one, to rounding, where the given point was balanced.
+"""
 
 from __future__ import annotations
 
@@ -9,78 +15,222 @@ import scipy.linalg as la
 from scipy.special import logsumexp, softmax, xlogy
 
 from gapless.errors import InvalidInputError
+from gapless.kernels import Validity
+from gapless.kernels.rounding import UNIT
 from gapless.problems.multinomial import MultinomialProblem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.circulation import balancing_factors
+from gapless.proof.outward import (
+    FUNCTION,
+    LEAST,
+    expansion_errors,
+    reach_of,
+    share,
+    sum_above,
+    sum_below,
+)
+from gapless.proof.twofold import is_affordable, refine, twofold_values
 
 _TINY = 1e-300
-_BALANCED = 1e-13  # columns of β sum to zero where they do to this share of all costs
-_UNBALANCED = 1e-9  # beyond this share a dual point is given up for the class frequencies
+_LEAST_PROBABILITY = 1e-100  # of a wrong class: with less, no class would send anything to another
+_BALANCED = 1e-13  # columns of β sum to zero where they do to this share of their class's costs
+_NEARLY = 1e-11  # where Newton's method no longer gains, this share is as good as rounding allows
 
 
 @evaluate.register
 def _(problem: MultinomialProblem, point: Point) -> tuple[PrimalPoint, DualPoint]:
+    return _evaluate(problem, point, fine=False)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[PrimalPoint, DualPoint]:
     shape = (problem.n_samples, problem.n_classes)
     given = point.beta if point.beta is not None and np.isfinite(point.beta).all() else None
     if given is not None and given.shape != shape:
         raise InvalidInputError(f"beta must have the shape {shape}; got {given.shape}.")
-    if given is None and point.expansion is None:
+    expansion = point.expansion if point.expansion is not None and np.isfinite(point.expansion).all() else None
+    zero = np.zeros(shape)
+    if given is None and expansion is None:
         # β = 0 has p on the classes themselves, D = 0 and no products with the kernel matrix: the point that any solve begins with costs nothing.
-        zero = np.zeros(shape)
-        return _primal(problem, zero, zero, own=True), DualPoint(0.0, zero, 0.0, 0.0, math.nan)
-    p, box_violation, sum_violation = _feasible(problem, given)
-    beta = problem.cost[:, None] * (_indicator(problem) - p)
-    expansion = np.zeros(shape) if point.beta is None and point.expansion is None else point.expansion
-    models = [beta] if expansion is None or not np.isfinite(expansion).all() else [beta, expansion]
-    F = problem.expand(np.hstack(models))
-    own, *others = (F[:, k : k + shape[1]] for k in range(0, F.shape[1], shape[1]))
-    entropy = -float((problem.cost[:, None] * xlogy(p, p)).sum())
-    dual = DualPoint(entropy - 0.5 * float(np.vdot(beta, own)), beta, box_violation, sum_violation, math.nan)
-    candidates = [_primal(problem, beta, own, own=True)]
-    candidates += [_primal(problem, models[1], f, own=False) for f in others]
+        value = 0.0 if _is_valid(problem) else -math.inf
+        return _primal(problem, zero, zero, zero, True, point.offsets), DualPoint(value, zero, 0.0, 0.0, math.nan)
+    beta, error, wrong, box_violation, sum_violation = _feasible(problem, given)
+    models = [beta] if expansion is None else [beta, expansion]
+    (own, errors), *others = _expand(problem, models, fine)
+    value, rounding = _dual_value(problem, beta, error, wrong, own, errors)
+    dual = DualPoint(value, beta, box_violation, sum_violation, math.nan, rounding)
+    is_own = value > 0
+    if not is_own:  # β = 0 is feasible too, and proves more
+        dual = DualPoint(0.0, zero, box_violation, sum_violation, math.nan)
+    if not _is_valid(problem):
+        dual = DualPoint(-math.inf, beta, box_violation, sum_violation, math.nan)
+    if point.offsets is not None:  # a model to be judged as it stands
+        if expansion is None:
+            assert given is not None
+            models, others = [beta, given], _expand(problem, [given], fine)
+        return _primal(problem, models[1], *others[0], False, point.offsets), dual
+    lost = error * math.sqrt(float((reach_of(problem, beta) ** 2).sum())) * (1.0 + share(8))
+    candidates = [_primal(problem, beta, own, errors, is_own, None, lost)]
+    candidates += [_primal(problem, models[1], *values, False, None) for values in others]
     return min(candidates, key=lambda candidate: candidate.value), dual
+
+
+def _expand(problem: MultinomialProblem, models: list[np.ndarray], fine: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(K A, how far it is from that) of each model; ``fine``: with twice the digits."""
+    if fine:
+        columns = [twofold_values(problem, np.ascontiguousarray(a)) for A in models for a in A.T]
+        F, errors = (np.column_stack(each) for each in zip(*columns, strict=True))
+    else:
+        F, errors = problem.expand(np.hstack(models)), np.hstack([expansion_errors(problem, A) for A in models])
+    return list(zip(np.hsplit(F, len(models)), np.hsplit(errors, len(models)), strict=True))
+
+
+@refine.register
+def _(problem: MultinomialProblem, primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint] | None:
+    columns = problem.n_classes * (1 if primal.own else 2)
+    if not is_affordable(problem, columns * problem.n_samples):
+        return None
+    return _evaluate(problem, Point(beta=dual.beta, expansion=primal.expansion), fine=True)
+
+
+def _is_valid(problem: MultinomialProblem) -> bool:
+    """Whether weak duality holds: it needs a positive semi-definite K."""
+    return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
 
 
 def _indicator(problem: MultinomialProblem) -> np.ndarray:
     return np.eye(problem.n_classes)[problem.y]
 
 
-def _feasible(problem: MultinomialProblem, beta: np.ndarray | None) -> tuple[np.ndarray, float, float]:
-    """(p in the simplex, its columns balanced where offsets are free; how far β's was from the simplex, and from balance)."""
+def _feasible(
+    problem: MultinomialProblem, given: np.ndarray | None
+) -> tuple[np.ndarray, float, np.ndarray, float, float]:
+    """(β; the relative error of its entries; the probabilities of the wrong classes, to the same error; how far β's were from the simplex, and from
+    balance).
+    """  # fmt: skip
+    p, box_violation, sum_violation = _probabilities(problem, given)
+    rows, k = np.arange(problem.n_samples), problem.n_classes
+    wrong = np.maximum(p, _LEAST_PROBABILITY)
+    wrong[rows, problem.y] = 0.0
+    total = wrong.sum(axis=1) * (1.0 + share(k + 4))
+    wrong /= np.maximum(total, 1.0)[:, None]  # from here on their exact sums are at most one
+    error = 0.0
+    if problem.intercept == "free":
+        balanced = balancing_factors(_flows(problem, wrong), share(4))
+        x, error = (np.zeros(k), 0.0) if balanced is None else balanced
+        wrong *= x[problem.y][:, None]
+    error += share(k + 8)
+    beta = -problem.cost[:, None] * wrong
+    beta[rows, problem.y] = problem.cost * wrong.sum(axis=1)
+    return beta, error, wrong, box_violation, sum_violation
+
+
+def _flows(problem: MultinomialProblem, wrong: np.ndarray) -> np.ndarray:
+    """Σ cᵢ pᵢₘ over the samples of each class, for every other class m: sums that are exact to the last digit."""
+    weighted = problem.cost[:, None] * wrong
+    flows = np.zeros((problem.n_classes, problem.n_classes))
+    for label in range(problem.n_classes):
+        for m, column in enumerate(weighted[problem.y == label].T.tolist()):
+            flows[label, m] = math.fsum(column)
+    return flows
+
+
+def _probabilities(problem: MultinomialProblem, beta: np.ndarray | None) -> tuple[np.ndarray, float, float]:
+    """(p in the simplex, its columns balanced where offsets are free, both to rounding; how far β's was from the simplex, and from balance)."""
     targets, total = problem.targets, float(problem.cost.sum())
     row = targets / total if problem.intercept == "free" else np.full(problem.n_classes, 1.0 / problem.n_classes)
     neutral = np.tile(row, (problem.n_samples, 1))
     if beta is None:
         return neutral, 0.0, 0.0
     used = problem.cost > 0
-    share = np.divide(beta, problem.cost[:, None], out=np.zeros_like(beta), where=used[:, None])
-    raw = np.where(used[:, None], _indicator(problem) - share, neutral)
+    ratio = np.divide(beta, problem.cost[:, None], out=np.zeros_like(beta), where=used[:, None])
+    raw = np.where(used[:, None], _indicator(problem) - ratio, neutral)
     p = np.clip(raw, 0.0, 1.0)
     p = p / np.maximum(p.sum(axis=1), _TINY)[:, None]
     box_violation = float((problem.cost[:, None] * np.abs(raw - p)).max())
     if problem.intercept != "free":
         return p, box_violation, 0.0
-    sum_violation = float(np.abs(problem.cost @ p - targets).max())
-    if sum_violation > _BALANCED * total:
+    missing = np.abs(problem.cost @ p - targets)
+    if (missing > _BALANCED * targets).any():
         logs = np.log(np.maximum(p, _TINY))
         p = softmax(logs + best_offsets(logs, targets, np.asarray(problem.cost)), axis=1)
-        if float(np.abs(problem.cost @ p - targets).max()) > _UNBALANCED * total:
-            return neutral, box_violation, sum_violation
-    return p, box_violation, sum_violation
+    return p, box_violation, float(missing.max())
 
 
-def _primal(problem: MultinomialProblem, expansion: np.ndarray, F: np.ndarray, own: bool) -> PrimalPoint:
-    b = np.zeros(problem.n_classes)
-    if problem.intercept == "free" and np.isfinite(F).all():
-        b = best_offsets(F, problem.targets, np.asarray(problem.cost))
+def _dual_value(
+    problem: MultinomialProblem,
+    beta: np.ndarray,
+    error: float,
+    wrong: np.ndarray,
+    F: np.ndarray,
+    errors: np.ndarray,
+) -> tuple[float, float]:
+    """(D rounded downwards; how much of that is rounding) at the exact point, of which β and ``wrong`` are known to the relative ``error``.
+
+    −p log p is concave, so that on an interval it is least at one of its ends.
+    """
+    given = wrong.sum(axis=1)
+    plain = float((problem.cost[:, None] * _entropy(wrong)).sum() + (problem.cost * _entropy_of_rest(given)).sum())
+    entries = [_entropy(np.minimum(1.0, wrong * (1.0 + side * error))) for side in (-1.0, 1.0)]
+    rests = [_entropy_of_rest(np.minimum(1.0, given * (1.0 + side * error))) for side in (-1.0, 1.0)]
+    entropy = np.column_stack([np.minimum(*entries), np.minimum(*rests)]) * (1.0 - share(2 * FUNCTION + 8))
+    size = np.abs(beta)
+    product = beta * F
+    doubt = share(4) * np.abs(product) + size * errors + 2.0 * error * size * (np.abs(F) + errors)
+    reach = error**2 * float((reach_of(problem, beta) ** 2).sum()) * (1.0 + share(8))
+    square = sum_above(np.append(product + doubt * (1.0 + share(16)), [reach, LEAST]))
+    least = sum_below(np.append((problem.cost[:, None] * entropy).ravel(), [-0.5 * square, -LEAST]))
+    plain -= 0.5 * float(product.sum())
+    return least, max(0.0, plain - least) if math.isfinite(least) else 0.0
+
+
+def _entropy(p: np.ndarray) -> np.ndarray:
+    return -xlogy(p, p)
+
+
+def _entropy_of_rest(taken: np.ndarray) -> np.ndarray:
+    """−p log p of p = 1 − ``taken``, also where that is close to one."""
+    near = np.minimum(taken, 0.5)
+    return np.where(taken < 0.5, -(1.0 - near) * np.log1p(-near), -xlogy(1.0 - taken, 1.0 - taken))
+
+
+def _primal(
+    problem: MultinomialProblem,
+    expansion: np.ndarray,
+    F: np.ndarray,
+    errors: np.ndarray,
+    own: bool,
+    offsets: np.ndarray | None,
+    weights_error: float = 0.0,
+) -> PrimalPoint:
+    """P of an expansion, whose F = K A is off by ``errors``, and of the given or the best offsets."""
+    rows, y, k = np.arange(problem.n_samples), problem.y, problem.n_classes
+    b = np.zeros(k)
+    if problem.intercept == "free":
+        if offsets is not None:
+            b = np.asarray(offsets, dtype=np.float64)
+        elif np.isfinite(F).all():
+            b = best_offsets(F, problem.targets, np.asarray(problem.cost))
     scores = F + b
-    losses = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), problem.y]
-    value = 0.5 * float(np.vdot(expansion, F)) + float((problem.cost * losses).sum())
+    plain = 0.5 * float(np.vdot(expansion, F))
+    plain += float((problem.cost * (logsumexp(scores, axis=1) - scores[rows, y])).sum())
+    reach = errors + 8.0 * UNIT * (np.abs(F) + np.abs(b))
+    ahead = scores + reach - (scores - reach)[rows, y][:, None]
+    ahead[rows, y] = -math.inf
+    top = np.maximum(0.0, ahead.max(axis=1))
+    others = np.exp(ahead - top[:, None]).sum(axis=1)
+    losses = np.where(top > 0, top + np.log(np.exp(-top) + others), np.log1p(others))
+    losses = problem.cost * losses * (1.0 + share(2 * (k + 3 * FUNCTION))) + LEAST
+    product = expansion * F
+    half = 0.5 * (product + share(4) * np.abs(product) + np.abs(expansion) * errors * (1.0 + share(4)))
+    value = sum_above(np.append(half.ravel(), losses))
     intervals = tuple((float(offset), float(offset)) for offset in b)
-    return PrimalPoint(value if math.isfinite(value) else math.inf, None, expansion, b, intervals, own)
+    rounding = max(0.0, value - plain) if math.isfinite(value) else 0.0
+    return PrimalPoint(value, None, expansion, b, intervals, own, rounding=rounding, weights_error=weights_error)
 
 
 def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-    """The b, of sum zero, that minimises Σ cᵢ log Σ exp(F + b) − ⟨targets, b⟩: Newton's method, to rounding.
+    """The b, of sum zero, that minimises Σ cᵢ log Σ exp(F + b) − ⟨targets, b⟩: Newton's method, to rounding of each class's costs.
 
     >>> import numpy as np
     >>> F, cost = np.array([[0.0, 1.0], [2.0, 0.0]]), np.ones(2)
@@ -89,7 +239,8 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
     True
     """
     total = float(cost.sum())
-    b = np.log(np.maximum(targets, _TINY) / total) if start is None else start
+    wanted = np.maximum(targets, _TINY)
+    b = np.log(wanted / total) if start is None else start
 
     def value(b: np.ndarray) -> float:
         return float(cost @ logsumexp(F + b, axis=1) - targets @ b)
@@ -100,18 +251,34 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
         p = softmax(F + b, axis=1)
         sums = cost @ p
         slope = sums - targets
-        size = float(np.abs(slope).max())
-        if size <= 0.1 * _BALANCED * total or (size >= former and size <= 1e-11 * total):
+        size = float((np.abs(slope) / wanted).max())
+        if size <= 0.1 * _BALANCED or (size >= former and size <= _NEARLY):
             break
         former = size
-        hessian = np.diag(sums) - p.T @ (cost[:, None] * p)
-        # Along (1, …, 1) nothing changes, so that any curvature there will do.
-        step = la.solve(hessian + total / len(b) + 1e-15 * total * np.eye(len(b)), -slope, assume_a="sym")
+        step = _newton_step(p.T @ (cost[:, None] * p), slope, wanted)
         t = 1.0
-        while value(b + t * step) > now + 1e-13 * abs(now) and t > 1e-3:
+        while not value(b + t * step) <= now + 1e-13 * abs(now) and t > 1e-3:
             t *= 0.5
         if t <= 1e-3:  # far out: one proportional fitting of the columns never goes up
-            step, t = np.log(np.maximum(targets, _TINY) / np.maximum(sums, _TINY)), 1.0
-        b = b + t * step
-        now = value(b)
+            step, t = np.log(wanted / np.maximum(sums, _TINY)), 1.0
+        after = value(b + t * step)
+        if not math.isfinite(after):
+            break
+        b, now = b + t * step, after
     return b - b.mean()
+
+
+def _newton_step(between: np.ndarray, slope: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """−H⁻¹ slope, H = diag(Σ cᵢpᵢ) − Σ cᵢpᵢpᵢᵀ, with the offset of the heaviest class left where it is: along (1, …, 1) nothing changes.
+
+    H has −Σ cᵢ pᵢₗ pᵢₘ beside its diagonal, and rows that sum to zero. So computed, and scaled, classes of 1e-12 of all costs keep their digits.
+    """
+    H = -between
+    np.fill_diagonal(H, 0.0)
+    np.fill_diagonal(H, -H.sum(axis=1))
+    others = np.arange(len(slope)) != int(targets.argmax())
+    scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1e-15 * targets)[others])
+    scaled = H[np.ix_(others, others)] * np.outer(scale, scale) + 1e-15 * np.eye(len(scale))
+    step = np.zeros_like(slope)
+    step[others] = scale * la.lstsq(scaled, -scale * slope[others])[0]
+    return step

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import singledispatch
 
 import numpy as np
 
@@ -29,28 +30,36 @@ _FUNCTION = 30  # features that an exponential, or what else an entry costs, is 
 Values = tuple[np.ndarray, np.ndarray, tuple[float, float], float]
 
 
+@singledispatch
 def refine(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint] | None:
-    """Both points with the bounds that twice the digits prove of them; None where that would take long."""
-    if _has_own_proof(problem) or _work(problem, primal, dual) > _AFFORDABLE:
+    """Both points with the bounds that twice the digits prove of them; None where that would take long.
+
+    A kind of problem with another primal and dual registers a refinement of its own, or has none.
+    """
+    if evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem):
+        return None
+    columns = 2.0 if problem.is_linear else float(np.count_nonzero(dual.beta))
+    if not (problem.is_linear or primal.own):
+        columns += np.count_nonzero(np.asarray(primal.expansion))
+    if not is_affordable(problem, columns):
         return None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         twofold = _Twofold(problem)
         return twofold.primal(primal), twofold.dual(dual)
 
 
-def _has_own_proof(problem: Problem) -> bool:
-    """Whether it is of a kind with another primal and dual than those of Problem."""
-    return evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem)
+def is_affordable(problem: Problem, columns: float) -> bool:
+    """Whether so many columns of K (or products with X) are computed in a second or two."""
+    kernel, X = problem.formula
+    return problem.n_samples * columns * (terms_of(X) + (0 if kernel is None else _FUNCTION)) <= _AFFORDABLE
 
 
-def _work(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> float:
-    terms = terms_of(problem.X)
-    if problem.is_linear:
-        return 2.0 * problem.n_samples * terms
-    assert problem.kernel is not None
-    _, X = problem.kernel.formula(problem.X)
-    columns = np.count_nonzero(dual.beta) + (0 if primal.own else np.count_nonzero(np.asarray(primal.expansion)))
-    return float(problem.n_samples) * columns * (terms_of(X) + _FUNCTION)
+def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(Kβ, computed with twice the digits and rounded at the end; a bound on its error)."""
+    kernel = Linear() if problem.kernel is None else problem.kernel
+    f = twofold_expansion(kernel, problem.X, beta)
+    error = expansion_error(beta, *magnitudes(kernel, problem.X, TWOFOLD_UNIT), TWOFOLD_UNIT)
+    return f[0] + f[1], error + 2.0 * UNIT * np.abs(f[0])
 
 
 class _Twofold:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +22,8 @@ from gapless.solvers.l1.newton_step import newton_cost, newton_step
 # Passes over the non-zero weights between two passes over all, unless their violation falls to this share of all weights' before.
 _INNER_PASSES = 20
 _INNER_SHARE = 0.1
+# Passes over all weights that leave P where it was, to its last digit: from there on weights only change places within rounding.
+_IDLE_PASSES = 10
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,14 @@ class L1Engine(Engine):
         self.w = np.append(w, b / problem.intercept_scale) if problem.intercept == "regularized" else w.copy()
         self.saved = 0.0  # work since the last Newton step
         self.settled = 0.0  # the violation that ends the inner passes
+        self.lowest, self.idle = math.inf, 0  # the smallest P, and passes over all weights since
         self._pass_over_all()
 
     def _pass_over_all(self) -> None:
         # The shortfalls are taken anew, so that the rounding of their updates does not add up.
         self.short = 1.0 - np.asarray(self.A.T @ self.w)
+        value = float(np.abs(self.w).sum() + self.problem.cost @ np.maximum(0.0, self.short) ** 2)
+        self.lowest, self.idle = (value, 0) if value < self.lowest else (self.lowest, self.idle + 1)
         self._begin_pass(np.arange(len(self.w)), 0)
 
     def _begin_pass(self, weights: np.ndarray, inner: int) -> None:
@@ -77,7 +83,7 @@ class L1Engine(Engine):
         self.saved += work
         if self.position < len(self.order):
             return Advance(work / self.size, work)
-        if self.inner == 0 and not self.moved:
+        if self.inner == 0 and (not self.moved or self.idle >= _IDLE_PASSES):
             return Advance(work / self.size, work, Outcome.STALLED)
         return Advance(work / self.size, work + self._end_pass())
 

@@ -201,13 +201,17 @@ class KernelNewtonEngine(Engine):
         return z, self.K @ z
 
 
-def _factor(K: np.ndarray, h: np.ndarray) -> Factor:
+def _factor(K: np.ndarray, h: np.ndarray) -> Factor | None:
+    """The factored system; None where rounding of huge entries of K has left it indefinite: the steps then go on without."""
     root = np.sqrt(h)
     M = root[:, None] * K
     M *= root
     M[np.diag_indices_from(M)] += 1.0
     # LAPACK hears no Ctrl-C, and a large matrix takes it seconds.
-    return Factor(root, in_background(lambda: la.cholesky(M, lower=True, overwrite_a=True, check_finite=False)))
+    try:
+        return Factor(root, in_background(lambda: la.cholesky(M, lower=True, overwrite_a=True, check_finite=False)))
+    except la.LinAlgError:
+        return None
 
 
 def _gram(problem: Problem, name: str) -> np.ndarray:

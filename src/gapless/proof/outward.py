@@ -1,0 +1,117 @@
+r"""Sums and products rounded outwards, for evaluations in NumPy: numbers that the exact value is certainly not above, or not below.
+
+With $u = 2^{-53}$, n operations in float64 on numbers of one sign change their result by a factor between 1 − 1.05nu and 1 + 1.05nu, and a product
+of vectors, in whatever order it is summed, is off by at most 1.05 (terms + 16) u Σ |x_j| |w_j|. What underflows is below ``LEAST``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gapless.kernels.rounding import UNIT, terms_of
+from gapless.problems.problem import Problem
+
+LEAST = 1e-290
+"""More than a sum of numbers that underflow, each below 1e-307, can be."""
+NOTICEABLE = 1e-13
+"""A share of a value below every tol: where rounding, bounded by lengths, takes more, it pays to bound it by the entries of X."""
+FUNCTION = 16
+"""Roundings of an exponential or a logarithm of NumPy's, generously."""
+
+_MORE = 1.05  # for products of small errors, which the formulas leave out
+_ROUNDINGS = 16  # of a product beside those of its terms
+_FLAT = 1e-150  # a vector whose squares underflow is shorter
+_AFFORDABLE = 4e6  # products that are summed exactly: a second
+_ROWS = 8192  # of X whose absolute values are taken at a time
+
+
+def share(roundings: float) -> float:
+    """The relative error of so many operations on numbers of one sign."""
+    return _MORE * UNIT * roundings
+
+
+def sum_above(values: Any) -> float:
+    """A number that the exact sum is not above; infinite where a term is not finite.
+
+    >>> import numpy as np
+    >>> sum_above(np.array([1.0, 1e-30])) > 1.0
+    True
+    """
+    return _exact_sum(values, math.inf)
+
+
+def sum_below(values: Any) -> float:
+    """A number that the exact sum is not below; −∞ where a term is not finite."""
+    return _exact_sum(values, -math.inf)
+
+
+def _exact_sum(values: Any, side: float) -> float:
+    values = np.ravel(values)
+    if not np.isfinite(values).all():
+        return side
+    try:
+        return math.nextafter(math.fsum(values.tolist()), side)
+    except OverflowError:
+        return side
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def product_errors(problem: Problem, W: np.ndarray, by_entries: bool) -> np.ndarray:
+    """How far X W, as computed, is from the exact products: by the lengths of samples and weights or, with one more product, by their entries.
+
+    The entries tell more where features are of different scales.
+    """
+    factor = share(terms_of(problem.X) + _ROUNDINGS)
+    if by_entries:
+        sizes = np.concatenate([rows @ np.abs(W) for rows in _absolute_rows(problem.X)])
+    else:
+        lengths = np.sqrt(np.einsum("j...,j...->...", W, W)) + _FLAT
+        sizes = np.multiply.outer(problem.magnitudes[0] + _FLAT, lengths)
+    return _not_nan(factor * sizes + LEAST)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def weight_errors(problem: Problem, beta: np.ndarray, by_entries: bool) -> np.ndarray:
+    """How far Xᵀβ, as computed, is from the exact sums, entry by entry: by the lengths of the samples or, with one more product, by their entries."""
+    factor = share(int(np.count_nonzero(beta if beta.ndim == 1 else beta.any(axis=1))) + _ROUNDINGS)
+    if by_entries:
+        size, begin = np.zeros((problem.n_features, *beta.shape[1:])), 0
+        for rows in _absolute_rows(problem.X):
+            size += rows.T @ np.abs(beta[begin : begin + rows.shape[0]])
+            begin += rows.shape[0]
+        return _not_nan(factor * size + LEAST)
+    return np.broadcast_to(
+        _not_nan(factor * np.asarray(reach_of(problem, beta)) + LEAST), (problem.n_features, *beta.shape[1:])
+    )
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def expansion_errors(problem: Problem, A: np.ndarray) -> np.ndarray:
+    """How far K A, as computed, is from the exact sums: by what the kernel's entries and their sums round (kernels/rounding.py)."""
+    g, r = problem.magnitudes
+    size = np.abs(A)
+    support = size.any(axis=1)
+    reach, rough = (g[support] + _FLAT) @ size[support], r[support] @ size[support]
+    terms = int(np.count_nonzero(support)) + 2 * _ROUNDINGS  # of a linear problem Xᵀ A and then X times it
+    sizes = np.multiply.outer(g, terms * reach + rough) + np.multiply.outer(r, reach)
+    return _not_nan(_MORE * UNIT * sizes + LEAST)
+
+
+def reach_of(problem: Problem, beta: np.ndarray) -> np.ndarray:
+    """At least Σ |βᵢ| ‖φ(xᵢ)‖ (of each column), but for what ``_MORE`` has room for."""
+    return np.asarray((problem.magnitudes[0] + _FLAT) @ np.abs(beta))
+
+
+def _absolute_rows(X: Any) -> Iterator[Any]:
+    for begin in range(0, X.shape[0], _ROWS):
+        rows = X[begin : begin + _ROWS]
+        yield abs(rows).astype(np.float64) if sp.issparse(rows) else np.abs(rows, dtype=np.float64)
+
+
+def _not_nan(errors: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(errors), math.inf, errors)
