@@ -293,8 +293,12 @@ def is_valid(problem: Problem) -> bool:
 
 
 def has_multiples(problem: Problem) -> bool:
-    """Whether another multiple of β may be better: not for the entropy, nor in the ν-forms, whose totals are fixed, nor where nothing is proven."""
-    return isinstance(problem.dual, DualBox) and not problem.is_nu and is_valid(problem)
+    """Whether another multiple of β may be better: not for the entropy, nor in the ν-forms, whose totals are fixed, nor where nothing is proven.
+
+    A hard tube holds at β itself, and perhaps at no multiple of it.
+    """
+    hard_tube = problem.is_hard and problem.loss.task == "regression"
+    return isinstance(problem.dual, DualBox) and not problem.is_nu and not hard_tube and is_valid(problem)
 
 
 def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:

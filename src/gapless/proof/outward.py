@@ -26,7 +26,6 @@ FUNCTION = 16
 _MORE = 1.05  # for products of small errors, which the formulas leave out
 _ROUNDINGS = 16  # of a product beside those of its terms
 _FLAT = 1e-150  # a vector whose squares underflow is shorter
-_AFFORDABLE = 4e6  # products that are summed exactly: a second
 _ROWS = 8192  # of X whose absolute values are taken at a time
 
 
