@@ -43,3 +43,20 @@ def test_info_of_a_linear_model_with_names(tmp_path):
     shown = run("info", path).stdout.splitlines()
     assert "features     4: a, b, c, d" in shown and "parameters   C='inf'" in shown
     assert not any(line.startswith(("kernel", "support")) for line in shown)
+
+
+@pytest.mark.parametrize("estimator", [gapless.KernelPerceptron, gapless.KernelFisherDiscriminant])
+def test_info_and_verify_of_a_model_without_a_certificate(estimator, svm, tmp_path):
+    """Both showed a traceback: these two prove nothing, and have no status."""
+    path = tmp_path / "m"
+    estimator().fit(*data()).save(path)
+    content = json.loads(run("info", path, "--json").stdout)
+    assert content["class"] == estimator.__name__ and content["features"] == 4
+    assert (content["certificate"], content["certificates"], content["status"]) == (None, [], None)
+    shown = run("info", path)
+    assert shown.exit_code == 0 and "classes" in shown.stdout and "certificate" not in shown.stdout
+    checked = run("verify", path, svm)
+    assert (checked.exit_code, checked.stderr) == (
+        2,
+        f"gapless: A {estimator.__name__} has no proof to verify, since its fit gives no certificate.\n",
+    )
