@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tests.campaign.mutators import mutate, mutate_sealed
+
+_WIDTH = 10_000  # features of the samples that a damaged model is asked about: more of them are slow by right
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,31 @@ def _model_seeds(folder: Path) -> list[tuple[Seed, Callable[[bytes, random.Rando
     found: list[tuple[Seed, Callable[[bytes, random.Random], bytes]]] = []
     for name, model in models.items():
         model.save(folder / "model")
-        seed = Seed(name, (folder / "model").read_bytes(), gl.load)
+        seed = Seed(name, (folder / "model").read_bytes(), _use_model)
         found += [(seed, mutate), *[(seed, mutate_sealed)] * 3]
     found += [(Seed("libsvm", _LIBSVM_MODEL, read_libsvm_model), mutate)] * 12
     for form in ("csr", "dense"):
         content = _packed_store(folder, X, y, form)
         found += [(Seed(f"store-{form}", content, _read_store), mutate)] * 6
     return found
+
+
+def _use_model(path: Path) -> Any:
+    """Load a model, predict with it, and say of it what ``gapless info`` says."""
+    import gapless as gl
+    from gapless.cli.info import _content
+
+    model = gl.load(path)
+    columns = model.shape_fit_[0] if getattr(model, "kernel", None) == "precomputed" else model.n_features_in_
+    if columns <= _WIDTH:
+        X: Any = np.resize(_data()[0], (5, columns))
+        X = sp.csr_array(X) if getattr(model, "_sparse", False) else X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what numbers of a damaged file come to is theirs
+            for name in ("predict", "decision_function", "predict_proba"):
+                if hasattr(model, name):
+                    getattr(model, name)(X)
+    return _content(str(path))
 
 
 def _packed_store(folder: Path, X: np.ndarray, y: np.ndarray, form: str) -> bytes:

@@ -85,6 +85,9 @@ class StoringMixin:
         description = {"gapless": version("gapless"), "class": name, "parameters": parameters, "fitted": fitted}
         model_file.write(path, description, writer.arrays)
 
+    def _check_loaded(self) -> None:
+        """Refuse, by an error of any kind, attributes of a file that no fit sets, and set anew what follows from others."""
+
     def to_onnx(self) -> Any:
         """The fitted model as an ``onnx.ModelProto`` in double precision (the extra ``onnx``); onnxruntime and others run it without Python.
 
@@ -146,6 +149,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if not isinstance(description.get("gapless"), str):
+        raise InvalidInputError("it does not tell the version of Gapless that wrote it")
     name = description["class"]
     if name not in _ESTIMATORS:
         raise InvalidInputError(f"its class {name!r} is none of {', '.join(sorted(_ESTIMATORS))}")
@@ -155,6 +160,7 @@ def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
         if key not in cls._stored:  # type: ignore[attr-defined]
             raise InvalidInputError(f"{name} has no attribute {key!r}")
         setattr(model, key, reader.decode(form))
+    model._check_loaded()
     _try_out(model)
     return model
 
