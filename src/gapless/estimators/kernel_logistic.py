@@ -18,9 +18,9 @@ from gapless.estimators.kernel_spec import KernelSpec, Table, dense_if_small
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE_FINITE, Rule
 from gapless.estimators.report import NOT_FINITE
-from gapless.kernels.rounding import magnitudes
 from gapless.kernels import Precomputed, Validity
 from gapless.kernels.gram import blocks
+from gapless.kernels.rounding import magnitudes
 from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.solvers import Solver
