@@ -51,13 +51,12 @@ class Precomputed(Kernel):
                 f"Precomputed takes samples as one column of indices into its Gram matrix; got {X.shape[1]} columns."
             )
         column = as_dense(X)[:, 0]
-        indices = column.astype(np.int64)
-        wrong = (indices != column) | (indices < 0) | (indices >= n)
+        wrong = ~((column >= 0) & (column < n) & (np.floor(column) == column))  # before the cast, which beyond int64 warns
         if wrong.any():
             raise InvalidInputError(
                 f"Precomputed takes indices, whole numbers from 0 to {n - 1}; got {column[np.argmax(wrong)]:g}."
             )
-        return indices
+        return column.astype(np.int64)
 
     def __sklearn_clone__(self) -> Self:
         return copy.copy(self)
