@@ -13,7 +13,7 @@ from safetensors.numpy import load as load_tensors
 
 from gapless.errors import ModelFileError
 from tests.store.crafting import DENSE, SPARSE, changed, load_bytes, sealed, stored_bytes
-from tests.store.models import fitted
+from tests.store.models import Case, fitted
 
 
 def _set(path: str, value: Any) -> Any:
@@ -46,6 +46,8 @@ def _set(path: str, value: Any) -> Any:
         (_set("fitted.certificate_", {"same": "later"}), r"KeyError: 'later'"),
         (_set("fitted", None), r"AttributeError: "),
         (_set("gapless", None), r"it does not tell the version of Gapless that wrote it"),
+        (_set("fitted.n_features_in_", "many"), r"its number of features is 'many'"),
+        (_set("fitted.n_features_in_", True), r"its number of features is True"),
         (_set("fitted._solved", None), r"it does not tell what was proven"),
         (_set("fitted._solved", []), r"it does not tell what was proven"),
         (_set("fitted._solved", [3]), r"it does not tell what was proven"),
@@ -88,6 +90,21 @@ def test_what_users_read_of_a_proof_is_that_of_the_subproblems(folder: Path) -> 
     for odd in (5, [], "x"):
         again = load_bytes(changed(content, _set("fitted.certificates_", odd)), folder)
         assert again.certificates_ == model.certificates_ and again.certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "value", "message"),
+    [
+        (Case("SVC", "precomputed", 2, False), "n_features_in_", "many", "its number of features is 'many'"),
+        (Case("OneClassSVM", "rbf", 0, False), "_n_support", ["nan"], "its numbers of support vectors are ['nan']"),
+        (Case("NuSVR", "rbf", 0, False), "_n_support", {"tuple": []}, "its numbers of support vectors are ()"),
+    ],
+)
+def test_what_predictions_do_not_need_is_of_its_kind_too(
+    case: Case, path: str, value: Any, message: str, folder: Path
+) -> None:
+    """Mutations 5676 and 10106 of seed 20261118: the model predicted, and ``gapless info`` failed."""
+    assert message in _refusal(_set(f"fitted.{path}", value), stored_bytes(case, folder), folder)
 
 
 def _peak(code: str, path: Path) -> tuple[int, str]:

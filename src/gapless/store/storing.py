@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
 from gapless.store import model_file
+from gapless.store.kinds import fits
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
 _ESTIMATORS: dict[str, type] = {}
@@ -169,8 +170,12 @@ def _try_out(model: Any) -> None:
     """Predict one sample of zeros: arrays of a file that do not fit together fail here, where the file is blamed, and not in use."""
     check_is_fitted(model)
     columns = model.shape_fit_[0] if getattr(model, "kernel", None) == "precomputed" else model.n_features_in_
-    if isinstance(columns, bool) or not isinstance(columns, int) or not 0 < columns < 2**32:
-        raise InvalidInputError(f"its number of features is {columns!r}")
+    for width in (columns, model.n_features_in_):
+        if not fits(width, int) or not 0 < width < 2**32:
+            raise InvalidInputError(f"its number of features is {width!r}")
+    counts = getattr(model, "n_support_", None)
+    if counts is not None and np.asarray(counts).dtype.kind not in "iu":
+        raise InvalidInputError(f"its numbers of support vectors are {counts!r}")
     if not getattr(model, "_sparse", False) and columns > _TRIED:
         return
     zeros: Any = sp.csr_array((1, columns)) if getattr(model, "_sparse", False) else np.zeros((1, columns))
