@@ -175,6 +175,16 @@ def test_a_sparse_shape_without_entries_is_refused(folder: Path) -> None:
     )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_features_that_no_support_vector_has_are_not_allocated(folder: Path) -> None:
+    """Mutation 59 of seed 20261119: a sparse model of four features that claims 2³¹ of them was tried out on a dense row of 16 GiB."""
+    path = folder / "wide.safetensors"
+    path.write_bytes(changed(stored_bytes(SPARSE, folder), _set("fitted.n_features_in_", 2**31)))
+    grown, message = _peak(_LOAD, path)
+    assert "its support vectors have 4 features of 2,147,483,648" in message
+    assert grown < 100 * 2**20
+
+
 def test_arrays_that_do_not_fit_together_are_refused(sound: bytes, folder: Path) -> None:
     def narrow(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
         tensors["support_vectors_"] = tensors["support_vectors_"][:, :-1].copy()
@@ -182,7 +192,7 @@ def test_arrays_that_do_not_fit_together_are_refused(sound: bytes, folder: Path)
     def lengthen(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
         tensors["_n_support"] = tensors["_n_support"] + 1
 
-    assert "Z must have as many columns as X" in _refusal(narrow, sound, folder)
+    assert "its support vectors have 3 features of 4" in _refusal(narrow, sound, folder)
     assert "does not describe a model" in _refusal(lengthen, sound, folder)
 
 

@@ -173,6 +173,9 @@ def _try_out(model: Any) -> None:
     for width in (columns, model.n_features_in_):
         if not fits(width, int) or not 0 < width < 2**32:
             raise InvalidInputError(f"its number of features is {width!r}")
+    vectors = getattr(model, "support_vectors_", None)
+    if vectors is not None and getattr(model, "kernel", None) != "precomputed" and vectors.shape[1] != columns:
+        raise InvalidInputError(f"its support vectors have {vectors.shape[1]:,} features of {columns:,}")
     counts = getattr(model, "n_support_", None)
     if counts is not None and np.asarray(counts).dtype.kind not in "iu":
         raise InvalidInputError(f"its numbers of support vectors are {counts!r}")
