@@ -51,7 +51,8 @@ class Precomputed(Kernel):
                 f"Precomputed takes samples as one column of indices into its Gram matrix; got {X.shape[1]} columns."
             )
         column = as_dense(X)[:, 0]
-        wrong = ~((column >= 0) & (column < n) & (np.floor(column) == column))  # before the cast, which beyond int64 warns
+        # Before the cast, which warns of numbers beyond int64.
+        wrong = ~((column >= 0) & (column < n) & (np.floor(column) == column))
         if wrong.any():
             raise InvalidInputError(
                 f"Precomputed takes indices, whole numbers from 0 to {n - 1}; got {column[np.argmax(wrong)]:g}."
