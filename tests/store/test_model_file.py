@@ -90,6 +90,12 @@ def test_what_is_no_model_file_is_refused_in_words(sound: bytes, folder: Path, m
             "looks like a pickle, which Gapless does not load, since loading a pickle runs the code in it. ",
         ),
         (pickle.dumps(_Trap(), protocol=0), header),
+        *(
+            (pickle.dumps(_Trap(), protocol=k), "looks like a pickle, which Gapless does not load")
+            for k in (2, 3, 4, 5)
+        ),
+        (b"\x80", header),
+        (b"\x80\x03\0\0\0\0\0\0{", header),  # a header of 896 bytes that was cut, whose length begins as pickles do
         (
             save_tensors(tensors),
             "is a safetensors file, but not a model that Gapless has saved: it does not say its gapless_format.",
