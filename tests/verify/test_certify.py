@@ -225,13 +225,13 @@ def test_points_of_another_size_are_refused(kernel, independent):
     X, y = np.random.default_rng(0).normal(size=(8, 3)), np.arange(8) % 2
     problem = gl.Problem(X, y, kernel=kernel)
     for point, message in [
-        (gl.Point(beta=np.zeros(3)), "beta must have numbers of the shape (8,); got the shape (3,)."),
-        (gl.Point(beta=np.zeros((8, 2))), "beta must have numbers of the shape (8,); got the shape (8, 2)."),
-        (gl.Point(expansion=np.zeros(2)), "expansion must have numbers of the shape (8,); got the shape (2,)."),
-        (gl.Point(w=np.zeros(7)), "w must have numbers of the shape (3,); got the shape (7,)."),
-        (gl.Point(beta=np.zeros(8), offsets=np.zeros(2)), "offsets must have numbers of the shape (1,); got the shape (2,)."),
-        (gl.Point(beta=["a"] * 8), "beta must have numbers of the shape (8,); could not convert string to float: np.str_('a')."),
-        (gl.solve(gl.Problem(X[:5], y[:5], kernel=kernel)), "beta must have numbers of the shape (8,); got the shape (5,)."),
+        (gl.Point(beta=np.zeros(3)), "beta must have the shape (8,); got (3,)."),
+        (gl.Point(beta=np.zeros((8, 2))), "beta must have the shape (8,); got (8, 2)."),
+        (gl.Point(expansion=np.zeros(2)), "expansion must have the shape (8,); got (2,)."),
+        (gl.Point(w=np.zeros(7)), "w must have the shape (3,); got (7,)."),
+        (gl.Point(beta=np.zeros(8), offsets=np.zeros(2)), "offsets must have the shape (1,); got (2,)."),
+        (gl.Point(beta=["a"] * 8), "beta must hold numbers; could not convert string to float: np.str_('a')."),
+        (gl.solve(gl.Problem(X[:5], y[:5], kernel=kernel)), "beta must have the shape (8,); got (5,)."),
     ]:  # fmt: skip
         with pytest.raises(gl.errors.InvalidInputError) as caught:
             gl.certify(problem, point, independent=independent)
