@@ -22,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native stubs test test-slow campaign lint format sanitize figures demo wheel clean
+.PHONY: help setup native stubs test test-slow campaign mutations lint format sanitize figures demo wheel clean
 .PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
 
 help: ## show this list
@@ -63,14 +63,19 @@ test: lint $(NATIVE) ## lint, then the fast tests, the doctests and the code in 
 test-slow: $(READY) $(NATIVE) ## the tests marked slow
 	$(PYTEST) -m slow
 
-# The knobs of the campaign: how many problems, which ones, on how many processes.
-COUNT ?= 100000
+# The knobs of the campaign: how many problems or files, which ones, on how many processes.
+campaign: COUNT ?= 100000
+mutations: COUNT ?= 50000
 SEED ?= 0
 JOBS ?= 2
 
 campaign: $(READY) $(NATIVE) ## fuzzed problems against exact referees, then faults: COUNT=100000 SEED=0 JOBS=2, an hour on two cores
 	$(BIN)/python -m tests.campaign --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
 	$(BIN)/python -m tests.campaign --faults 20
+
+mutations: $(READY) $(NATIVE) ## damaged model files and text inputs, COUNT=50000 of each: SEED=0, minutes on one core
+	$(BIN)/python -m tests.campaign.mutations --kind model --count $(COUNT) --seed $(SEED)
+	$(BIN)/python -m tests.campaign.mutations --kind text --count $(COUNT) --seed $(SEED)
 
 lint: $(READY) ## style, types and layers
 	$(BIN)/ruff check .

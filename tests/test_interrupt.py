@@ -60,6 +60,8 @@ except gl.Interrupted as interruption:
     }), flush=True)
 """
 
+HANG = 60.0  # seconds after which no machine is slow any more; the figure printed is the measurement
+
 # (solver, n, d, kernel, intercept, C; 0 is the hard margin): large enough to last for seconds.
 CASES = {
     "subgradient": ("subgradient", 20_000, 50, False, "free", 1.0),
@@ -88,8 +90,8 @@ def test_every_solver_has_a_case():
 
 def interrupted(
     script: str, arguments: Any, seconds: float, case: str, capsys: pytest.CaptureFixture[str]
-) -> tuple[dict[str, Any], float]:
-    """What a child tells that is sent SIGINT in the midst of its work, some seconds after it says "running"; and how long that took."""
+) -> dict[str, Any]:
+    """What a child tells that is sent SIGINT in the midst of its work, some seconds after it says "running"."""
     child = subprocess.Popen(
         [sys.executable, "-c", script, json.dumps(arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -106,14 +108,14 @@ def interrupted(
     latency = told["caught"] - sent
     with capsys.disabled():
         print(f"\n  {case}: control came back after {1000 * latency:.0f} ms")
-    return told, latency
+    assert latency < HANG
+    return told
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 @pytest.mark.parametrize("case", list(CASES))
 def test_control_comes_back(case: str, capsys: pytest.CaptureFixture[str]):
-    told, latency = interrupted(SCRIPT, CASES[case], 0.3, case, capsys)
-    assert latency < 5.0  # a hang, not a slow machine; the figure printed is the measurement
+    told = interrupted(SCRIPT, CASES[case], 0.3, case, capsys)
     assert told["status"] == "INTERRUPTED"
     assert (
         told["message"]
@@ -173,7 +175,7 @@ import numpy as np
 import gapless as gl
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-n, classes, at = json.loads(sys.argv[1])
+n, classes, at, hang = json.loads(sys.argv[1])
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(n, 20)), rng.integers(classes, size=n)
 told = []
@@ -189,7 +191,7 @@ if at == "set-up":
     def watched(*arguments, **options):
         for part in blocks(*arguments, **options):
             tell()
-            time.sleep(0.01)
+            time.sleep(2 * hang)  # a Gram matrix that no machine completes before the signal
             yield part
     gl.estimators.kernel_logistic.blocks = watched
 if at == "factor":
@@ -198,7 +200,7 @@ if at == "factor":
     cholesky = kernel_newton.la.cholesky
     def slow(*arguments, **options):
         tell()
-        time.sleep(3.0)  # LAPACK at work on a large matrix, as deaf to signals as this thread
+        time.sleep(2 * hang)  # LAPACK at work on a large matrix, as deaf to signals as this thread
         return cholesky(*arguments, **options)
     kernel_newton.la.cholesky = slow
 try:
@@ -222,10 +224,7 @@ except gl.Interrupted as interruption:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_kernel_logistic_regression_is_fitted_after_ctrl_c(at: str, classes: int, capsys: pytest.CaptureFixture[str]):
     """It was left unfitted where the signal came while the Gram matrix was computed, and heard none during a factorisation."""
-    told, latency = interrupted(
-        ESTIMATOR_SCRIPT, [3000, classes, at], 0.1, f"logistic, {classes} classes, {at}", capsys
-    )
-    assert latency < 2.5  # less than the factorisation that is cut short; the figure printed is the measurement
+    told = interrupted(ESTIMATOR_SCRIPT, [3000, classes, at, HANG], 0.1, f"logistic, {classes} classes, {at}", capsys)
     assert told["status"] == "INTERRUPTED"
     assert -math.inf < told["dual"] <= told["primal"] < math.inf
     assert told["shape"] == [5, classes] and told["sums"] == pytest.approx([1.0] * 5)

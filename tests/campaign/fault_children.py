@@ -122,7 +122,8 @@ def interrupted_often(rounds: str) -> None:
     caught, wrong = 0, []
     for _ in range(int(rounds)):
         for k, problem in enumerate(some):
-            timer = threading.Timer(rng.uniform(0.0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
+            # Raised on the timer's thread, the signal is there when the timer ends: one sent to the process may arrive later, in the next solve.
+            timer = threading.Timer(rng.uniform(0.0, 0.03), signal.raise_signal, (signal.SIGINT,))
             try:
                 timer.start()
                 gl.solve(problem, tol=1e-6, max_iter=2000)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.mutations import ROOM, run, seeds
+from tests.campaign.mutation_seeds import seeds
+from tests.campaign.mutations import ROOM, run
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="limits and sizes of processes are Linux's"

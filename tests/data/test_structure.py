@@ -93,6 +93,45 @@ def test_panels_refuse_samples_of_another_width() -> None:
             call(X[:, :2])
 
 
+def test_panels_follow_no_place_beyond_their_samples() -> None:
+    """Each of these read or wrote memory that was not theirs."""
+    panels = gl.kernels.Panels(gl.kernels.RBF(1.0), X, np.float64)
+    out, square, places = np.zeros(12), np.zeros((2, 2)), np.array([0, 99])
+    outside = "must lie in out, of the shape (2, 2), and in 12 samples."
+    calls: list[tuple[Any, str]] = [
+        (lambda: gl.kernels.Panels(gl.kernels.RBF(1.0), X, rows=places), "rows must lie between 0 and 11; got 0 to 99."),
+        (lambda: panels.square(places), "chosen must lie between 0 and 11; got 0 to 99."),
+        (lambda: panels.square(-places), "chosen must lie between 0 and 11; got -99 to 0."),
+        (lambda: panels.expand(places, np.ones(2), out, slice(None)), "left must lie between 0 and 11; got 0 to 99."),
+        (lambda: panels.expand(places[:1], np.ones(1), out, places), "to must lie between 0 and 11; got 0 to 99."),
+        (lambda: panels.expand(places[:1], np.ones(2), out, slice(None)), "coefficients must have 1 entries; got 2."),
+        (lambda: panels.expand(places[:1], np.ones(1), out[:5], slice(None)), "out must have 12 entries; got 5."),
+        (lambda: panels.expand_all(np.ones(5)), "beta must have 12 entries; got 5."),
+        (lambda: panels.own(np.ones(5)), "coefficients must have 12 entries; got 5."),
+        (lambda: panels.apply(X, np.ones(24)), "coefficients must have 12 entries; got 24."),
+        (lambda: panels.apply_bounded(X, np.ones((12, 1)), places), "rows must lie between 0 and 11; got 0 to 99."),
+        (lambda: panels.extend(np.arange(3), 0, square), "out must have 3 rows and columns for the chosen samples; got the shape (2, 2)."),
+        (lambda: panels.rows(np.arange(2), 0, 12, square, 0), f"rows 0 to 2 and columns 0 to 12 {outside}"),
+        (lambda: panels.rows(np.arange(2), 0, 2, square, 1), f"rows 1 to 3 and columns 0 to 2 {outside}"),
+    ]  # fmt: skip
+    for call, message in calls:
+        with pytest.raises(InvalidInputError) as caught:
+            call()
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("index", [12, -1, 0.5, 1e20])
+def test_no_index_into_a_given_gram_matrix_is_followed_beyond_it(index: float) -> None:
+    rows = np.arange(12.0)[:, None]
+    kernel = gl.kernels.Precomputed(X @ X.T)
+    result = gl.solve(gl.Problem(rows, Y, kernel=kernel))
+    with pytest.raises(InvalidInputError, match=r"indices|index"):
+        result.decision_function([[index]])
+    rows[3] = index
+    with pytest.raises(InvalidInputError, match=r"indices|index"):
+        gl.solve(gl.Problem(rows, Y, kernel=kernel))
+
+
 @given(name=st.sampled_from(["indices", "indptr"]), place=st.integers(0, 100), value=st.integers(-(2**31), 2**31 - 1))
 def test_any_change_is_refused_or_harmless(name: str, place: int, value: int) -> None:
     matrix = sp.csr_array(X)

@@ -75,6 +75,16 @@ def test_equal_rows_give_exactly_one(kernel, container):
     assert_array_equal(kernel.diag(container(X)), 1.0)
 
 
+@pytest.mark.parametrize(
+    "kernel", [RBF(1.0), Laplacian(1.0), *(Matern(2.0, nu) for nu in (0.5, 1.5, 2.5, np.inf))], ids=str
+)
+@pytest.mark.parametrize("distance", [1e4, 1e10, 1e100, 1e155, 1e300])
+def test_samples_without_end_apart_are_orthogonal(kernel, distance):
+    """Matérn kernels were NaN where the square of the distance overflows, so that predictions were."""
+    with np.errstate(over="ignore"):
+        assert kernel.block(np.array([[0.0], [1.0]]), np.array([[distance]])).tolist() == [[0.0], [0.0]]
+
+
 def test_gram_is_exactly_symmetric():
     X = _spread(3.0)
     for kernel in KERNELS:

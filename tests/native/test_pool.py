@@ -183,10 +183,10 @@ try:
             time.sleep(0.01 if threading.get_ident() == main else 2.0)
         _native.share_calls(100_000, lambda k, thread: piece(k, thread) if k < 2 else None)
     else:
-        _native.share_times(10_000_000, 1, 1e-5, 0.0)
+        _native.share_times(100_000_000, 1, 1e-5, 0.0)  # 500 s on any machine, at least
     print("not interrupted")
 except KeyboardInterrupt:
-    print("interrupted" if time.perf_counter() - start < 10 else "late")
+    print("interrupted" if time.perf_counter() - start < 60 else "late")
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     arguments = [sys.executable, "-c", script, str(int(long))]

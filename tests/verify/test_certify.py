@@ -216,3 +216,30 @@ def test_refusals(binary):
         gl.certify(gl.Problem(X, y), X, y)
     with pytest.raises(UnsupportedError, match=r"^certify reads LinearSVC with penalty='l2' and multi_class='ovr'"):
         gl.certify(svm.LinearSVC(penalty="l1", dual=False).fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize("kernel", [None, gl.kernels.RBF(1.0)], ids=str)
+def test_points_of_another_size_are_refused(kernel, independent):
+    """Compiled loops trusted the lengths: a short expansion was read beyond its end, and certified."""
+    X, y = np.random.default_rng(0).normal(size=(8, 3)), np.arange(8) % 2
+    problem = gl.Problem(X, y, kernel=kernel)
+    for point, message in [
+        (gl.Point(beta=np.zeros(3)), "beta must have the shape (8,); got (3,)."),
+        (gl.Point(beta=np.zeros((8, 2))), "beta must have the shape (8,); got (8, 2)."),
+        (gl.Point(expansion=np.zeros(2)), "expansion must have the shape (8,); got (2,)."),
+        (gl.Point(w=np.zeros(7)), "w must have the shape (3,); got (7,)."),
+        (gl.Point(beta=np.zeros(8), offsets=np.zeros(2)), "offsets must have the shape (1,); got (2,)."),
+        (gl.Point(beta=["a"] * 8), "beta must hold numbers; could not convert string to float: np.str_('a')."),
+        (gl.solve(gl.Problem(X[:5], y[:5], kernel=kernel)), "beta must have the shape (8,); got (5,)."),
+    ]:  # fmt: skip
+        with pytest.raises(gl.errors.InvalidInputError) as caught:
+            gl.certify(problem, point, independent=independent)
+        assert str(caught.value) == message
+
+
+def test_points_may_be_lists_and_of_other_types():
+    problem = gl.Problem([[-1.0], [1.0]], [-1, 1], C=10.0)
+    expected = gl.certify(problem, gl.Point(beta=np.array([-0.5, 0.5])))
+    for beta in ([-0.5, 0.5], np.array([-0.5, 0.5], dtype=np.float32), np.repeat([-0.5, 0.5], 2)[::2]):
+        assert gl.certify(problem, gl.Point(beta=beta)) == expected

@@ -34,9 +34,11 @@ def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
         *([("classes", _shown(classes))] if classes else []),
         ("features", f"{content['features']:,}" + (f": {_shown(content['feature_names'])}" if content["feature_names"] else "")),
         *([("support vectors", f"{content['support_vectors']:,}")] if content["support_vectors"] is not None else []),
-        ("certificate", ", ".join(f"{name.replace('_', ' ')} {_number(certificate[name])}" for name in ("primal", "dual", "relative_gap"))),
-        ("subproblems", len(content["certificates"])),
-        ("status", content["status"]),
+        *([] if certificate is None else [
+            ("certificate", ", ".join(f"{name.replace('_', ' ')} {_number(certificate[name])}" for name in ("primal", "dual", "relative_gap"))),
+            ("subproblems", len(content["certificates"])),
+            ("status", content["status"]),
+        ]),
         ("saved by", f"gapless {content['version']}"),
         ("size", f"{content['bytes']:,} bytes"),
     ]  # fmt: skip
@@ -49,7 +51,8 @@ def _content(model_file: str) -> dict[str, Any]:
     parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
     classes, names = getattr(model, "classes_", None), getattr(model, "feature_names_in_", None)
     kernel = getattr(model, "_kernel_object", None)
-    worst = max(model._solved, key=lambda solved: (not solved.proven, solved.certificate.relative_gap))
+    solved = getattr(model, "_solved", [])  # a perceptron and a discriminant prove nothing
+    worst = max(solved, key=lambda each: (not each.proven, each.certificate.relative_gap), default=None)
     return {
         "class": type(model).__name__,
         "parameters": parameters,
@@ -59,9 +62,9 @@ def _content(model_file: str) -> dict[str, Any]:
         "features": int(model.n_features_in_),
         "feature_names": None if names is None else names.tolist(),
         "support_vectors": n_support(model),
-        "certificate": proof(model.certificate_),
-        "certificates": [proof(certificate) for certificate in model.certificates_],
-        "status": worst.status.name,
+        "certificate": None if worst is None else proof(model.certificate_),
+        "certificates": [proof(each.certificate) for each in solved],
+        "status": None if worst is None else worst.status.name,
         "version": description["gapless"],
         "bytes": Path(model_file).stat().st_size,
     }

@@ -21,7 +21,7 @@ from gapless.cli.models import (
     title,
 )
 from gapless.cli.output import JsonOption, console
-from gapless.errors import InvalidInputError
+from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.special import vanishes
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point, combine
@@ -51,6 +51,8 @@ def verify(
     Example: [bold]gapless verify model.safetensors a9a.svm[/bold]
     """
     model = load(model_file)
+    if not hasattr(model, "certificates_"):
+        raise UnsupportedError(f"A {type(model).__name__} has no proof to verify, since its fit gives no certificate.")
     samples = read_for(model, file, label_column, positive)
     y = samples.y if samples.labelled else None
     found = _recomputed(model, samples.X, y)

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.lib import format as npy
 
+# What zipfile raises: for damage the first four, then for methods that it does not know, ciphers, and members that its own list lacks.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, KeyError)
+
 
 def read_arrays(content: bytes, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Those of the arrays that the file has; ValueError, with a sentence, for whatever is no .npz file of plain arrays."""
@@ -18,7 +21,7 @@ def read_arrays(content: bytes, names: Sequence[str]) -> dict[str, np.ndarray]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {member.removesuffix(".npy"): member for member in archive.namelist()}
             return {name: _array(archive.read(members[name])) for name in names if name in members}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, KeyError) as error:
+    except _UNREADABLE as error:
         raise ValueError(str(error)) from error
 
 

@@ -150,6 +150,18 @@ def check_beta(beta: Any, n: int) -> np.ndarray:
     return _check_numbers(beta, n, "start", "start must be a Result, a Point or numbers")
 
 
+def check_shape(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers of a given shape as float64, contiguous, whether finite or not: part of a point that somebody offers for a proof."""
+    expected = f"{name} must hold numbers"
+    try:
+        array = np.ascontiguousarray(_as_array(values, expected), dtype=np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidInputError(f"{expected}; {_lower_first(str(error))}.") from error
+    if array.shape != shape:
+        raise InvalidInputError(f"{name} must have the shape {shape}; got {array.shape}.")
+    return array
+
+
 def _canonical(X: sp.csr_array) -> sp.csr_array:
     if not X.has_canonical_format:
         X = X.copy()

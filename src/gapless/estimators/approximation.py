@@ -44,28 +44,31 @@ _USEFUL = 0.5  # share of the dual value on features that has to be left by the 
 class ApproximatingMixin:
     """``approximation`` and ``polish`` of an estimator: its subproblems are solved on features first, and on the kernel itself only if polished."""
 
+    approximation: Any
+    polish: bool
+
     def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
         """As ever; but features are made of samples, even where a table of the kernel would be quick."""
         samples, spec = super()._samples(X, weight, codes)  # type: ignore[misc]
-        if self.approximation is None or not isinstance(spec.kernel, Table):  # type: ignore[attr-defined]
+        if self.approximation is None or not isinstance(spec.kernel, Table):
             return samples, spec
         return dense_if_small(X), KernelSpec(spec.kernel.kernel, spec.gamma, spec.pairwise)
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
-        going_on = self.polish and options["start"] is not None  # type: ignore[attr-defined]
-        if self.approximation is None or going_on:  # type: ignore[attr-defined]
+        going_on = self.polish and options["start"] is not None
+        if self.approximation is None or going_on:
             return super()._solve_one(problem, **options)  # type: ignore[misc]
         deadline = Deadline(options["max_time"])
         inner = {name: options[name] for name in ("tol", "max_iter", "random_state")}
         phi = _map_for(self, problem)
-        if self.polish and not _pays(phi, problem, **inner, max_time=deadline.next_share()):  # type: ignore[attr-defined]
+        if self.polish and not _pays(phi, problem, **inner, max_time=deadline.next_share()):
             return super()._solve_one(problem, **{**options, "max_time": deadline.next_share()})  # type: ignore[misc]
         try:
             cheap = low_rank(phi, problem, **inner, max_time=deadline.next_share())
         except Interrupted as interruption:
             result = _judge(problem, phi, interruption.result, None, options["tol"], deadline)
             raise Interrupted(replace(result, status=Status.INTERRUPTED)) from None
-        if self.polish and cheap.status.proven:  # type: ignore[attr-defined]
+        if self.polish and cheap.status.proven:
             further = {**options, "start": Point(beta=cheap.beta), "max_time": deadline.next_share()}
             return super()._solve_one(problem, **further)  # type: ignore[misc]
         return _judge(problem, phi, cheap, options["callback"], options["tol"], deadline)

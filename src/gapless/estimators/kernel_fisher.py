@@ -86,6 +86,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         *KernelEstimator._stored,
         *("priors_", "offsets_", "means_", "explained_variance_ratio_"),
     )
+    _certified = False
     solver: ClassVar[str] = "auto"
 
     def __init__(

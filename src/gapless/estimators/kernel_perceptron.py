@@ -148,6 +148,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         "cache_size": POSITIVE_FINITE,
     }
     _stored = (*KernelEstimator._stored, "n_mistakes_", "separated_", "_lessons")
+    _certified = False
     solver: ClassVar[str] = "auto"
 
     def __init__(

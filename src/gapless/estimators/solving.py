@@ -28,6 +28,7 @@ from gapless.solve import solve
 from gapless.solvers import SMO, Solver
 from gapless.solvers.base import own_solver
 from gapless.store import StoringMixin, register
+from gapless.store.kinds import fits
 from gapless.trace import Trace
 
 register(Reach)
@@ -71,6 +72,7 @@ class Run:
 class SolvingMixin(StoringMixin, CallbackSupport):
     """Runs the subproblems of an estimator and sets ``certificate_``, ``certificates_``, ``trace_`` and ``traces_``."""
 
+    _certified: ClassVar[bool] = True  # whether a fit solves problems that have certificates
     _in_samples: ClassVar[bool] = False  # whether the model is its coefficients in the samples, and not w
 
     def _solve_all(
@@ -127,12 +129,23 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         if not watch.halted:
             warn_if_early(results, self._opening, bounds, features)
         self._solved = [_keep(result, self._in_samples) for result in results]
+        self._show_proofs()
+        interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
+        return Run(self._solved, hooks, interruption)
+
+    def _show_proofs(self) -> None:
+        """Set what users read of the subproblems: their certificates and traces, and those of the worst."""
         self.certificates_ = [solved.certificate for solved in self._solved]
         self.certificate_: Certificate = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
         self.traces_ = [solved.trace for solved in self._solved]
         self.trace_: Trace = self.traces_[self.certificates_.index(self.certificate_)]
-        interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
-        return Run(self._solved, hooks, interruption)
+
+    def _check_loaded(self) -> None:
+        if self._certified:
+            solved = getattr(self, "_solved", None)
+            if not solved or not fits(solved, list[Solved]):
+                raise InvalidInputError("it does not tell what was proven")
+            self._show_proofs()
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
         """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""

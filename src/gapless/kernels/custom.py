@@ -51,13 +51,13 @@ class Precomputed(Kernel):
                 f"Precomputed takes samples as one column of indices into its Gram matrix; got {X.shape[1]} columns."
             )
         column = as_dense(X)[:, 0]
-        indices = column.astype(np.int64)
-        wrong = (indices != column) | (indices < 0) | (indices >= n)
+        # Before the cast, which warns of numbers beyond int64.
+        wrong = ~((column >= 0) & (column < n) & (np.floor(column) == column))
         if wrong.any():
             raise InvalidInputError(
                 f"Precomputed takes indices, whole numbers from 0 to {n - 1}; got {column[np.argmax(wrong)]:g}."
             )
-        return indices
+        return column.astype(np.int64)
 
     def __sklearn_clone__(self) -> Self:
         return copy.copy(self)

@@ -62,7 +62,7 @@ class Panels:
             X,
             _rows(X),
             X.shape[1],
-            _places(rows),
+            None if rows is None else _places(rows, X.shape[0], "rows"),
             self.dtype == np.float32,
         )
 
@@ -83,23 +83,24 @@ class Panels:
 
     def expand(self, left: np.ndarray, coefficients: np.ndarray, out: np.ndarray, to: np.ndarray | slice) -> None:
         """Add Σ over ``left`` of k(xⱼ, x) · coefficient to out[j], for each j of ``to``: a slice, or places in order."""
-        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        left, coefficients = _places(left, self.n, "left"), _vector(coefficients, len(left), "coefficients")
+        _check_length(out, self.n, "out")
         if isinstance(to, slice):
             begin, end, _ = to.indices(self.n)
-            self.native.expand(_places(left), coefficients, begin, end, out)
+            self.native.expand(left, coefficients, begin, end, out)
         else:
-            self.native.expand_to(_places(left), coefficients, _places(to), out)
+            self.native.expand_to(left, coefficients, _places(to, self.n, "to"), out)
 
     def expand_all(self, beta: np.ndarray) -> np.ndarray:
         """Kβ: Σ over all samples of k(xⱼ, x) · βⱼ, for each of them; entries of samples with β = 0 are not computed."""
         out = np.zeros(self.n)
-        self.native.expand_all(beta, out)
+        self.native.expand_all(_vector(beta, self.n, "beta"), out)
         return out
 
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
         self._check(Z)
-        columns = np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
+        columns = self._columns(coefficients)
         out = np.empty((Z.shape[0], columns.shape[1]))
         self.native.apply(Z, _rows(Z), Z.shape[1], columns, out)
         return out.reshape(Z.shape[0], *coefficients.shape[1:])
@@ -110,10 +111,15 @@ class Panels:
             raise InvalidInputError(f"Z must have as many columns as X, {self._X.shape[1]}; got {Z.shape[1]}.")
         _check_indices(self._kernel, Z)
 
+    def _columns(self, coefficients: np.ndarray) -> np.ndarray:
+        """Coefficients of the samples as a matrix, one column a model."""
+        _check_length(coefficients, self.n, "coefficients")
+        return np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
+
     def own(self, coefficients: np.ndarray) -> np.ndarray:
         """Σ over all samples x of k(xⱼ, x) · coefficient for each of them, where an entry serves both its row and its column."""
         out = np.empty(self.n)
-        self.native.own(np.ascontiguousarray(coefficients, dtype=np.float64), out)
+        self.native.own(_vector(coefficients, self.n, "coefficients"), out)
         return out
 
     @property
@@ -127,9 +133,10 @@ class Panels:
         """``apply`` to Z (or to chosen rows of it), and how far at most each value is from the exact one: see native/kernels/panels.hpp."""
         self._check(Z)
         n = Z.shape[0] if rows is None else len(rows)
-        columns = np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
+        columns = self._columns(coefficients)
         values, bounds = np.empty((n, columns.shape[1])), np.empty((n, columns.shape[1]))
-        self.native.apply_bounded(Z, _rows(Z), Z.shape[1], _places(rows), columns, values, bounds)
+        places = None if rows is None else _places(rows, Z.shape[0], "rows")
+        self.native.apply_bounded(Z, _rows(Z), Z.shape[1], places, columns, values, bounds)
         return values, bounds
 
     def cross(self, Z: Matrix) -> np.ndarray:
@@ -150,11 +157,20 @@ class Panels:
 
     def extend(self, chosen: np.ndarray, known: int, out: np.ndarray, shift: float = 0.0) -> None:
         """Fill out[:m, :m] with k + shift of the m chosen samples among themselves, of which the first ``known`` have theirs already."""
-        self.native.extend(_places(chosen), known, shift, out)
+        m = len(chosen)
+        if not 0 <= known <= m or min(out.shape) < m:
+            raise InvalidInputError(
+                f"out must have {m} rows and columns for the chosen samples; got the shape {out.shape}."
+            )
+        self.native.extend(_places(chosen, self.n, "chosen"), known, shift, out)
 
     def rows(self, chosen: np.ndarray, begin: int, end: int, out: np.ndarray, top: int) -> None:
         """out[top + i, begin:end] = k of the i-th chosen sample with the samples from begin to end."""
-        self.native.rows(_places(chosen), begin, end, out[top:])
+        if not 0 <= begin <= end <= min(self.n, out.shape[1]) or not 0 <= top <= len(out) - len(chosen):
+            raise InvalidInputError(
+                f"rows {top} to {top + len(chosen)} and columns {begin} to {end} must lie in out, of the shape {out.shape}, and in {self.n} samples."
+            )
+        self.native.rows(_places(chosen, self.n, "chosen"), begin, end, out[top:])
 
     @property
     def costly(self) -> bool:
@@ -182,8 +198,23 @@ class Panels:
         return gram if (self._kernel.indices(self._X[rows]) == np.arange(len(gram))).all() else None
 
 
-def _places(chosen: Any) -> Any:
-    return None if chosen is None else np.ascontiguousarray(chosen, dtype=np.int64)
+def _places(chosen: Any, n: int, name: str) -> np.ndarray:
+    """Places of samples as native loops take them, which trust each: none is beyond the n that there are."""
+    places = np.ascontiguousarray(chosen, dtype=np.int64)
+    if len(places) and not 0 <= int(places.min()) <= int(places.max()) < n:
+        raise InvalidInputError(f"{name} must lie between 0 and {n - 1:,}; got {places.min():,} to {places.max():,}.")
+    return places
+
+
+def _vector(values: Any, n: int, name: str) -> np.ndarray:
+    vector = np.ascontiguousarray(values, dtype=np.float64)
+    _check_length(vector, n, name)
+    return vector
+
+
+def _check_length(values: np.ndarray, n: int, name: str) -> None:
+    if len(values) != n:
+        raise InvalidInputError(f"{name} must have {n:,} entries; got {len(values):,}.")
 
 
 def _rows(X: Matrix) -> Rows:

@@ -13,6 +13,8 @@ from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.pairwise import Matrix, euclidean_distances, manhattan_distances, squared_distances
 from gapless.kernels.parameters import check_nonnegative, check_positive, is_number
 
+_FAR = 1e3  # exp(-1000) is zero in float64; times a polynomial of a larger distance it stays zero, but times infinity it would be NaN
+
 
 class Stationary(Kernel):
     r"""A kernel $k(x, z) = g(d(x, z))$: a subclass says which distance d is, and what g is.
@@ -108,6 +110,7 @@ class Matern(Stationary):
             D *= -0.5
             return np.exp(D, out=D)
         D *= math.sqrt(2 * self.nu)
+        np.minimum(D, _FAR, out=D)
         K = np.exp(-D)
         if self.nu == 1.5:
             D += 1

@@ -24,6 +24,12 @@ from gapless.store.replacing import replace_file
 
 FORMAT = 1
 _ZEROS = "0" * 64
+_PICKLES = (
+    b"\2",
+    b"\3",
+    b"\4",
+    b"\5",
+)  # the second byte of a pickle, its protocol, after 0x80; then an operation, which is not zero
 
 
 def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -76,7 +82,7 @@ def _metadata(content: bytes, name: str) -> dict[str, str]:
     except (ValueError, RecursionError):
         header = None
     if len(content) < 8 + length or not isinstance(header, dict):
-        if content[0] == 0x80:  # how pickles begin
+        if content[0] == 0x80 and content[1:2] in _PICKLES and content[2:3] != b"\0":  # which would be a length
             raise ModelFileError(
                 f"{name} looks like a pickle, which Gapless does not load, since loading a pickle runs the code in it. "
                 "Load it where you trust it and save the model by its method save."

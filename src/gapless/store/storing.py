@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
 from gapless.store import model_file
+from gapless.store.kinds import fits
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
 _ESTIMATORS: dict[str, type] = {}
@@ -85,6 +86,9 @@ class StoringMixin:
         description = {"gapless": version("gapless"), "class": name, "parameters": parameters, "fitted": fitted}
         model_file.write(path, description, writer.arrays)
 
+    def _check_loaded(self) -> None:
+        """Refuse, by an error of any kind, attributes of a file that no fit sets, and set anew what follows from others."""
+
     def to_onnx(self) -> Any:
         """The fitted model as an ``onnx.ModelProto`` in double precision (the extra ``onnx``); onnxruntime and others run it without Python.
 
@@ -146,6 +150,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if not isinstance(description.get("gapless"), str):
+        raise InvalidInputError("it does not tell the version of Gapless that wrote it")
     name = description["class"]
     if name not in _ESTIMATORS:
         raise InvalidInputError(f"its class {name!r} is none of {', '.join(sorted(_ESTIMATORS))}")
@@ -155,6 +161,7 @@ def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
         if key not in cls._stored:  # type: ignore[attr-defined]
             raise InvalidInputError(f"{name} has no attribute {key!r}")
         setattr(model, key, reader.decode(form))
+    model._check_loaded()
     _try_out(model)
     return model
 
@@ -163,8 +170,15 @@ def _try_out(model: Any) -> None:
     """Predict one sample of zeros: arrays of a file that do not fit together fail here, where the file is blamed, and not in use."""
     check_is_fitted(model)
     columns = model.shape_fit_[0] if getattr(model, "kernel", None) == "precomputed" else model.n_features_in_
-    if isinstance(columns, bool) or not isinstance(columns, int) or not 0 < columns < 2**32:
-        raise InvalidInputError(f"its number of features is {columns!r}")
+    for width in (columns, model.n_features_in_):
+        if not fits(width, int) or not 0 < width < 2**32:
+            raise InvalidInputError(f"its number of features is {width!r}")
+    vectors = getattr(model, "support_vectors_", None)
+    if vectors is not None and getattr(model, "kernel", None) != "precomputed" and vectors.shape[1] != columns:
+        raise InvalidInputError(f"its support vectors have {vectors.shape[1]:,} features of {columns:,}")
+    counts = getattr(model, "n_support_", None)
+    if counts is not None and np.asarray(counts).dtype.kind not in "iu":
+        raise InvalidInputError(f"its numbers of support vectors are {counts!r}")
     if not getattr(model, "_sparse", False) and columns > _TRIED:
         return
     zeros: Any = sp.csr_array((1, columns)) if getattr(model, "_sparse", False) else np.zeros((1, columns))

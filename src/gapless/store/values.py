@@ -15,6 +15,7 @@ from gapless.kernels import Kernel
 from gapless.proof.certificate import Certificate
 from gapless.result import Status
 from gapless.store.kernel_text import kernel_text, parse_kernel
+from gapless.store.kinds import check_fields
 from gapless.trace import Trace
 
 # Dataclasses that a model may hold, by name.
@@ -139,5 +140,7 @@ class Reader:
                 matrix.check_format(full_check=True)  # SciPy's loops trust the indices
                 return matrix
             case {"record": kind, "fields": content}:
-                return RECORDS[kind](**{key: self.decode(each) for key, each in content.items()})
+                record = RECORDS[kind](**{key: self.decode(each) for key, each in content.items()})
+                check_fields(record)
+                return record
         raise ValueError("unknown form")

@@ -1,4 +1,4 @@
-"""The command line: what it prints, where, and with which exit code."""
+"""gapless compare and demo: what they print, where, and with which exit code."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ import json
 import numpy as np
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 import gapless
-from gapless.cli import app
 from gapless.cli.output import print_rows
 from gapless.compare import COLUMNS, Row
 from gapless.solvers import SOLVERS
-
-
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+from tests.cli.running import run
 
 
 @pytest.fixture(scope="module")
