@@ -66,23 +66,25 @@ def test_no_product_is_contracted(seed):
 def test_what_is_no_number_is_no_loss(loss):
     box = loss.dual_box(np.ones(2), np.ones(2))
     assert np.isnan(_native.proof_losses(box, np.array([np.nan, 0.0]))).tolist() == [True, False]
-    sums = _native.proof_loss_bounds(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0]), np.zeros(2))
-    assert np.isnan(sums).all()
+    above, _ = _native.proof_loss_bounds(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0]), np.zeros(2), 1.0)
+    assert np.isnan(above)
 
 
 @every_loss
-def test_the_sum_of_losses_is_exact_to_its_last_digit(loss):
+def test_the_sum_of_losses_is_rounded_upwards_by_what_it_says(loss):
     y, f, cost = random_samples(loss, 3000, np.random.default_rng(1))
     f *= 10.0 ** np.random.default_rng(2).uniform(-6, 6, 3000)
     box, groups = loss.dual_box(y, cost), np.arange(3000) % 2
     offsets = np.array([0.25, -0.5])
     each = _native.proof_losses(box, f + offsets[groups])
-    found, above = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000))
-    assert found == float(sum(exact(each)))
+    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
+    found = float(sum(exact(each)))
     assert found <= above <= found * (1 + 1e-8)
+    assert above - rounding <= found * (1 + 1e-15)
     wide = np.abs(np.random.default_rng(3).normal(size=3000))
     ends = [_native.proof_losses(box, f + offsets[groups] + side * wide) for side in (-1.0, 1.0)]
-    assert _native.proof_loss_bounds(box, groups, offsets, f, wide)[1] >= float(sum(exact(np.maximum(*ends))))
+    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
+    assert above >= float(sum(exact(np.maximum(*ends)))) and above - rounding <= found
 
 
 # --- feasible points
@@ -149,11 +151,12 @@ def test_multiples_at_their_limits():
     assert _native.proof_best_multiple(ray, np.ones(2), 2.0 * near)[0] == 1.0
 
 
-def prove(dual, groups, totals, free, multiple, beta, f, norm=np.nan, shift=0.0, error=None):
-    """proof_bounds of decision values that are exact, but for ``error``, and of samples of length one."""
-    error = np.zeros(len(f)) if error is None else error
+def prove(dual, groups, totals, free, multiple, beta, f, norm=np.nan, shift=0.0):
+    """proof_bounds of decision values that are exact, and of samples of length one."""
     weights = (norm, 0.0, 0.0, float(np.abs(beta).sum()), 1.0)
-    return _native.proof_bounds(dual, groups, totals, free, multiple, True, beta, f, error, weights, shift)
+    return _native.proof_bounds(
+        dual, groups, totals, free, multiple, True, beta, f, np.zeros(len(f)), 1.0, weights, shift
+    )
 
 
 def outwards(primal, dual, above, below, least, most, share=1e-11):

@@ -90,10 +90,17 @@ def _(kernel: Sigmoid, X: Matrix, unit: float = UNIT) -> Magnitudes:
 
 @magnitudes.register
 def _(kernel: RBF, X: Matrix, unit: float = UNIT) -> Magnitudes:
+    """Panels expand the square of a distance: their errors are relative to the norms, and an exponent's is one of its exponential."""
     g = np.ones(X.shape[0])
-    size = float(kernel.gamma) * _far(X)
-    # The error of an exponent is one of its exponential; no error is larger than the largest entry.
-    return g, np.minimum(_MORE * (2.0 * _half(X) * size + _FUNCTION), 1.0 / unit)
+    if unit != UNIT:
+        return g, _by_differences(X)
+    r = _MORE * (2.0 * _half(X) * float(kernel.gamma) * _far(X) + _FUNCTION)
+    return g, np.minimum(r, 1.0 / unit)  # no error is larger than the largest entry
+
+
+def _by_differences(X: Matrix) -> np.ndarray:
+    """r of exp(−t) where t, a sum over features, comes from differences, as it does with twice the digits: t exp(−t) ≤ 1/e."""
+    return np.full(X.shape[0], 2.0 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
 
 
 def _far(X: Matrix) -> np.ndarray:
@@ -105,12 +112,13 @@ def _far(X: Matrix) -> np.ndarray:
 
 @magnitudes.register
 def _(kernel: Laplacian, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    """Rows are scaled before their differences are taken, and of sparse ones sums are: errors are relative to the rows, not to the distance."""
+    """Panels scale rows before they take differences, and of sparse rows they take sums: errors are relative to the rows, not to the distance."""
+    g, r = np.ones(X.shape[0]), _by_differences(X)
+    if unit != UNIT:
+        return g, r
     norms = np.asarray(abs(X).sum(axis=1, dtype=np.float64)).ravel()
     roundings = 2.0 * _half(X) if sp.issparse(X) else 6.0
-    # t exp(−t) ≤ 1/e bounds what the relative error of a distance t costs.
-    r = _MORE * (roundings * float(kernel.gamma) * norms + 0.5 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
-    return np.ones(X.shape[0]), np.minimum(r, 1.0 / unit)
+    return g, np.minimum(_MORE * (roundings * float(kernel.gamma) * norms + r), 1.0 / unit)
 
 
 @magnitudes.register

@@ -179,7 +179,8 @@ def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
         return 1.0, -math.inf
     box = problem.dual
-    if not isinstance(box, DualBox) or problem.is_nu:
+    hard_tube = problem.is_hard and problem.loss.task == "regression"  # which holds at β itself
+    if not isinstance(box, DualBox) or problem.is_nu or hard_tube:
         return 1.0, _sum(problem.loss.dual_value(problem.y, problem.cost, beta)) - 0.5 * square
     used = beta != 0
     if not used.any():
