@@ -42,10 +42,9 @@ _PROBE = 200  # one of so many rows tells how long a certificate takes
 # than this share of the gap.
 _STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
 
-_NARROWER, _NARROWEST = (
-    1e-2,
-    1e-11,
-)  # of tol, by which a hard tube is solved narrower: the gap grows by as little; at least by what rounds
+# A hard tube is solved narrower by a share of tol, so that the gap grows by as little, and within these bounds: more shows in the predictions, less
+# than rounding helps nobody.
+_NARROWER, _NARROWEST, _NARROW_MOST = 1e-2, 1e-11, 1e-9
 
 _STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
 
@@ -215,7 +214,7 @@ class _Run:
         problem = self.problem
         if not problem.is_hard or problem.loss.task != "regression":
             return problem
-        return problem.narrowed(min(max(_NARROWER * self.tol, _NARROWEST), _NARROWER))
+        return problem.narrowed(min(max(_NARROWER * self.tol, _NARROWEST), _NARROW_MOST))
 
     def catch_up(self) -> None:
         """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""

@@ -187,9 +187,8 @@ def test_ctrl_c_during_the_demo(monkeypatch):
     monkeypatch.setitem(EXPERIMENTS, 1, Experiment("Stopped", interrupted))
     done = run("demo", "--no-figures")
     assert done.exit_code == 130
-    assert done.stderr == (
-        "gapless: interrupted during smo; its best certificate so far: primal 0.5, dual 0.5, relative gap 0.00e+00.\n"
-    )
+    words = "gapless: interrupted during smo; its best certificate so far: primal 0.5, dual 0.5, relative gap "
+    assert done.stderr.startswith(words) and float(done.stderr.removeprefix(words).rstrip(".\n")) < 1e-12
 
 
 def test_large_files_leave_qp_out(tmp_path, monkeypatch):

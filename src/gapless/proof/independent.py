@@ -50,7 +50,7 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
         f, square, b = scale * f, scale * scale * square, scale * b
     dual = DualPoint(value, beta, box_violation, sum_violation, _violation(problem, beta, f + b))
     if isinstance(point, Point) and point.offsets is not None:
-        return _as_it_stands(problem, point, point.offsets), dual
+        return _level(_as_it_stands(problem, point, point.offsets), dual)
 
     w = weights(problem.X, beta) if problem.is_linear else None
     candidates = [_primal(problem, f, b, square, w, beta, own=True)]
@@ -63,10 +63,13 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
         f, square, b = _values(problem, expansion)
         w = weights(problem.X, expansion) if problem.is_linear else None
         candidates.append(_primal(problem, f, b, square, w, expansion, own=False))
-    best = min(candidates, key=lambda candidate: candidate.value)
-    # Nothing is rounded outwards here: a dual value that is above the primal one by a rounding error is level with it.
-    level = best.value < dual.value <= best.value + _ROUNDING * abs(best.value)
-    return best, replace(dual, value=best.value) if level else dual
+    return _level(min(candidates, key=lambda candidate: candidate.value), dual)
+
+
+def _level(primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint]:
+    """Nothing is rounded outwards here: a dual value that is above the primal one by a rounding error is level with it."""
+    level = primal.value < dual.value <= primal.value + _ROUNDING * abs(primal.value)
+    return primal, replace(dual, value=primal.value) if level else dual
 
 
 # --- products with X and with K
