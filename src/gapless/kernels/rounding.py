@@ -17,11 +17,12 @@ from functools import singledispatch
 import numpy as np
 import scipy.sparse as sp
 
+from gapless.data import rows
 from gapless.kernels.algebra import Constant, Exp, KernelPolynomial, Power, Product, Scaled, Sum
 from gapless.kernels.base import Kernel
 from gapless.kernels.custom import FeatureMapKernel, Precomputed
 from gapless.kernels.dot import Chi2, Cosine, Linear, Polynomial, Sigmoid
-from gapless.kernels.pairwise import Matrix, squared_norms
+from gapless.kernels.pairwise import Matrix, as_float64, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian, Matern
 
 UNIT = 2.0**-53
@@ -32,6 +33,7 @@ _ROUNDINGS = 12.0  # of a product besides its terms: moving the origin, scaling,
 _FUNCTION = 16.0  # roundings of an exponential or a hyperbolic tangent of ours, or NumPy's
 _CLOSE = 1e4  # by how much cancellation may enlarge the error of a distance before differences are taken (pairwise.py)
 
+_MUCH = 100.0  # times the roundings of an exponential, from where on it pays to look for a smaller bound
 _LOST = 0.01  # an exponent with a larger error than this tells nothing
 
 Magnitudes = tuple[np.ndarray, np.ndarray]
@@ -94,7 +96,8 @@ def _(kernel: RBF, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])
     if unit != UNIT:
         return g, _by_differences(X)
-    r = _MORE * (2.0 * _half(X) * float(kernel.gamma) * _far(X) + _FUNCTION)
+    roundings = 2.0 * _half(X) * float(kernel.gamma)
+    r = _MORE * (roundings * _far(X, _MUCH * _FUNCTION / max(roundings, UNIT)) + _FUNCTION)
     return g, np.minimum(r, 1.0 / unit)  # no error is larger than the largest entry
 
 
@@ -103,11 +106,21 @@ def _by_differences(X: Matrix) -> np.ndarray:
     return np.full(X.shape[0], 2.0 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
 
 
-def _far(X: Matrix) -> np.ndarray:
-    """At least ‖x − c‖² for every origin c that panels choose: zero for sparse rows, for dense ones a mean of some of them (or zero)."""
-    # A mean is within the largest distance of any other origin: of zero for sparse rows, of the mean of all for dense ones.
-    norms = np.sqrt(squared_norms(X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)))
-    return (norms + norms.max()) ** 2
+def _far(X: Matrix, enough: float) -> np.ndarray:
+    """At least ‖x − c‖² for every origin c that panels choose: zero for sparse rows, for dense ones a mean of some of them (or zero).
+
+    A mean is within the largest distance of any other origin. Where the norms themselves are at most ``enough``, zero is as good as the mean.
+    """
+    norms = np.sqrt(_squared_norms(X))
+    largest = float(norms.max(initial=0.0))
+    if not sp.issparse(X) and 4.0 * largest * largest > enough:
+        norms = np.sqrt(squared_norms(X - X.mean(axis=0, dtype=np.float64)))
+        largest = float(norms.max(initial=0.0))
+    return (norms + largest) ** 2
+
+
+def _squared_norms(X: Matrix) -> np.ndarray:
+    return rows.squared_norms(rows.as_rows(X if X.dtype.char in "fd" else as_float64(X)), X.shape[0])
 
 
 @magnitudes.register

@@ -19,15 +19,17 @@ def prove(problem: Problem, point: Point, tol: float) -> Points:
 
 def sharpened(problem: Problem, points: Points, tol: float) -> Points:
     """The same points, proven with twice the digits where that is what it takes and where it takes seconds."""
-    return (refine(problem, *points) or points) if hides(combine(*points), tol) else points
+    return (refine(problem, *points) or points) if hides(points, tol) else points
 
 
-def hides(certificate: Certificate, tol: float) -> bool:
+def hides(points: Points, tol: float) -> bool:
     """Whether the gap as computed is within tol, and only what rounding may hide is not."""
-    if certificate.relative_gap <= tol:
+    primal, dual = points
+    gap, goal = primal.value - dual.value, tol * abs(primal.value)
+    if 0 <= gap <= goal and math.isfinite(gap):
         return False
-    rounding = certificate.rounding
-    return math.isinf(rounding) or certificate.gap - rounding <= tol * abs(certificate.primal)
+    rounding = primal.rounding + dual.rounding
+    return math.isinf(rounding) or gap - rounding <= goal
 
 
 class Best:
@@ -82,4 +84,4 @@ class Best:
     @property
     def is_hidden(self) -> bool:
         """Whether the best points would be within tol if it were not for rounding: another point would hardly prove more."""
-        return math.isfinite(self.certificate.gap) and hides(self.certificate, self.tol)
+        return math.isfinite(self.certificate.gap) and hides(self.points, self.tol)
