@@ -109,7 +109,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double shifted = shift * total * total * (1.0 + 4.0 * unit);
   const double plain = terms.value - 0.5 * curvature.value - 0.5 * shift * square.total.value * square.total.value;
   const double repair =
-      options.free ? repair_loss(dual, groups, totals, beta, f, errors, weights.largest, excess_of(groups, totals, beta)) : 0.0;
+      options.free ? repair_loss(dual, groups, totals, beta, f, errors, weights.largest) : 0.0;
   const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
   out.dual = std::isnan(proven) ? -infinity : proven;
   out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves nothing

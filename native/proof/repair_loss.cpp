@@ -24,6 +24,7 @@ Bounded slope_at(const DualEntropy& entropy, Index i, double beta, bool) {
 }
 
 struct Group {
+  Sum sum;                      // Σβ − total
   double up = 0.0, down = 0.0;  // Σ of positive β and of |negative β|
   double share = 0.0, spread = 0.0;  // of the way, and how far that may be off
   int side = 0;                      // ±1: scale that side; ±2: towards the upper or the lower bound
@@ -53,26 +54,7 @@ bool is_exact(Places groups, Index g, double total, Vector beta) {
 
 }  // namespace
 
-std::vector<Bounded> excess_of(Places groups, Vector totals, Vector beta) {
-  std::vector<Sum> sums(totals.size());
-  std::vector<double> sizes(totals.size());
-  for (Index i = 0; i < length(beta); ++i) {
-    if (beta[i] == 0.0) continue;
-    const std::size_t g = static_cast<std::size_t>(groups[i]);
-    sums[g].add(beta[i]);
-    sizes[g] += std::fabs(beta[i]);
-  }
-  std::vector<Bounded> found;
-  for (std::size_t g = 0; g < totals.size(); ++g) {
-    sums[g].add(-totals[g]);
-    const double off = sums[g].value();
-    found.push_back({off, sum_error(length(beta) + 1, off, sizes[g] + std::fabs(totals[g]))});
-  }
-  return found;
-}
-
-double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest,
-                   std::span<const Bounded> excess) {
+double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest) {
   return std::visit(
       [&](const auto& terms) {
         std::vector<Group> all(totals.size());
@@ -80,7 +62,9 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
           const double b = beta[i];
           if (b == 0.0) continue;
           Group& group = all[static_cast<std::size_t>(groups[i])];
-          (b > 0.0 ? group.up : group.down) += std::fabs(b);
+          group.sum.add(b);
+          group.up += std::max(b, 0.0);
+          group.down += std::max(-b, 0.0);
         }
         const auto room_of = [&](std::size_t g, bool over) {
           double room = 0.0;
@@ -91,7 +75,9 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
         bool any = false, far = false;  // whether anybody moves, and whether towards a bound
         for (std::size_t g = 0; g < totals.size(); ++g) {
           Group& group = all[g];
-          const double off = excess[g].value, r = std::fabs(off) + excess[g].error;
+          group.sum.add(-totals[g]);
+          const double off = group.sum.value(), error = sum_error(length(beta) + 1, off, group.up + group.down + std::fabs(totals[g]));
+          const double r = std::fabs(off) + error;
           if (r == 0.0) continue;
           const bool over = off >= 0.0;
           double whole = over ? group.up : group.down;
@@ -109,7 +95,7 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
           any = true;
           group.share = std::fabs(off) / whole;
           // Sums of sizes are off by n roundings at most.
-          group.spread = excess[g].error / whole * 1.01 + group.share * 2.0 * unit * static_cast<double>(length(beta) + 4);
+          group.spread = error / whole * 1.01 + group.share * 2.0 * unit * static_cast<double>(length(beta) + 4);
         }
         if (!any) return 0.0;
         double gain = 0.0, doubt = 0.0;

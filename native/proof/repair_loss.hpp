@@ -6,19 +6,13 @@
 // (Σ |way| √k(x, x))². Slopes count with their signs: where the excess is a rounding error, the loss is one of its size, or a gain.
 #pragma once
 
-#include <vector>
-
 #include "core/dual.hpp"
 #include "proof/rounding.hpp"
 
 namespace gapless::proof {
 
 // By how much D of an exactly feasible point is below D(β), at most; negative where it is above it, infinite where no such point is found. f = Kβ,
-// off by at most its errors where β is not zero; `excess` is Σβ − total of each group, `largest` the largest √k(x, x).
-double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest,
-                   std::span<const Bounded> excess);
-
-// Σβ − total of each group.
-std::vector<Bounded> excess_of(Places groups, Vector totals, Vector beta);
+// off by at most its errors where β is not zero; `largest` is the largest √k(x, x).
+double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest);
 
 }  // namespace gapless::proof

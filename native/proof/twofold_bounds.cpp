@@ -78,7 +78,7 @@ Sides twofold_dual(const DualTerms& dual, Places groups, Vector totals, bool fre
   doubt += 0.5 * square_error + fine_unit * static_cast<double>(length(beta) + 8) * sizes;
   const double plain = value.value();
   double repair = 0.0;
-  if (free) repair = repair_loss(dual, groups, totals, beta, {f.hi, beta.size()}, {error}, largest, excess_of(groups, totals, beta));
+  if (free) repair = repair_loss(dual, groups, totals, beta, {f.hi, beta.size()}, {error}, largest);
   const double proven = Bounded{plain - repair, 1.01 * doubt + 2.0 * unit * (std::fabs(plain) + std::fabs(repair))}.below();
   return {plain, std::isnan(proven) ? -infinity : proven};
 }
