@@ -55,15 +55,15 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
 
 std::tuple<double, double, double, double, double, Pairs, double, double> bounds(
     nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta, InOut<double> f,
-    In<double> sizes, double factor, std::tuple<double, double, double, double, double> weights, double shift) {
+    In<double> sizes, double factor, std::tuple<double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
   std::vector<proof::Interval> offsets(totals.shape(0));
   proof::Bounds found;
   {
     nb::gil_scoped_release release;
-    const auto [norm, norm_error, square_error, reach, largest] = weights;
+    const auto [norm, norm_error, square_error, largest] = weights;
     found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), {view(sizes), factor, least_error},
-                          {norm, norm_error, square_error, reach, largest}, shift, offsets);
+                          {norm, norm_error, square_error, largest}, shift, offsets);
   }
   return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
           found.primal_rounding};
@@ -110,11 +110,22 @@ void bind_proof(nb::module_& m) {
         nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
         nb::arg("weights"), nb::arg("shift"),
         "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple "
-        "of a feasible β, written to beta and f; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, Σ|β|√k, largest √k).");
+        "of a feasible β, written to beta and f; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),
         "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).");
+  m.def(
+      "proof_expansion_errors",
+      [](In<double> beta, In<double> g, In<double> r, double u, double terms) {
+        auto [array, out] = new_array(beta.shape(0));
+        {
+          nb::gil_scoped_release release;
+          proof::expansion_errors(view(beta), view(g), view(r), u, terms, {out, beta.shape(0)});
+        }
+        return array;
+      },
+      nb::arg("beta"), nb::arg("g"), nb::arg("r"), nb::arg("u"), nb::arg("terms"), "How far Kβ, as computed, is at most from the exact sums.");
   m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
 }
 

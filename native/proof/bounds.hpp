@@ -31,7 +31,6 @@ struct Options {
 struct Weights {
   // ‖w‖² of a linear problem's own w, as it stands, and how far that number is from the exact ‖w‖² and from βᵀKβ; NaN where K alone is known.
   double norm, norm_error, square_error;
-  double reach;    // Σ |β| √k(x, x): ‖Σ γ β φ(x)‖ is at most max|γ| times this
   double largest;  // the largest √k(x, x)
 };
 

@@ -25,6 +25,10 @@ struct Errors {
   GAPLESS_INLINE double at(Index i, double f) const { return factor * sizes[i] + (least + relative * (f < 0.0 ? -f : f)); }
 };
 
+// How far Σ β_j k(x_i, x_j), computed in `terms` roundings of relative size u, is from the exact sum, where |k(x, z)| ≤ g(x) g(z) and entries are off
+// by at most u (r(x) g(z) + g(x) r(z)) (kernels/rounding.py); what of an entry underflows counts too.
+void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors);
+
 // The error that Neumaier's sum of n terms adds to those of the terms: one rounding of its value, and of n² u² of their sizes.
 inline double sum_error(Index n, double value, double sizes) {
   const double many = static_cast<double>(n) * unit;

@@ -381,9 +381,9 @@ def proof_feasible(lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
 def proof_best_multiple(box: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ."""
 
-def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, weights: tuple[float, float, float, float, float], shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...], float, float]:
+def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, weights: tuple[float, float, float, float], shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...], float, float]:
     """
-    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple of a feasible β, written to beta and f; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, Σ|β|√k, largest √k).
+    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple of a feasible β, written to beta and f; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).
     """
 
 def proof_best_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[tuple[float, float], ...]:
@@ -395,6 +395,9 @@ def proof_loss_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict
     """
     (a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).
     """
+
+def proof_expansion_errors(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], u: float, terms: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """How far Kβ, as computed, is at most from the exact sums."""
 
 def proof_losses(dual: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """c ℓ(y, f) of each sample."""

@@ -153,7 +153,7 @@ def test_multiples_at_their_limits():
 
 def prove(dual, groups, totals, free, multiple, beta, f, norm=np.nan, shift=0.0):
     """proof_bounds of decision values that are exact, and of samples of length one."""
-    weights = (norm, 0.0, 0.0, float(np.abs(beta).sum()), 1.0)
+    weights = (norm, 0.0, 0.0, 1.0)
     return _native.proof_bounds(
         dual, groups, totals, free, multiple, True, beta, f, np.zeros(len(f)), 1.0, weights, shift
     )

@@ -19,13 +19,15 @@ from gapless.errors import InvalidInputError
 LARGEST = 1e75
 # A solver keeps some eight vectors as long as a sample. Below this width they are too short to ask the system how much memory is left.
 _VECTORS, _WIDE = 8, 2**24
+_SHORT = 2**13  # numbers that BLAS adds up on one thread
 
 
 def is_moderate(values: np.ndarray) -> bool:
     """Whether all numbers are finite and their squares sum to at most LARGEST², by one pass without a temporary; False asks for a second look."""
     flat = values.reshape(-1) if values.flags.c_contiguous else values.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        total = float(np.einsum("i,i", flat, flat))  # not BLAS's, whose threads take longer to begin than to end
+        # BLAS shares longer sums among threads, which take longer to begin than the sum to end.
+        total = float(np.dot(flat, flat) if flat.size <= _SHORT else np.einsum("i,i", flat, flat))
     return total <= LARGEST**2
 
 

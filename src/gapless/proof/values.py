@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapless import _native
 from gapless.kernels.rounding import UNIT, sum_depth, terms_of
 from gapless.problems.problem import Problem
 
@@ -14,7 +15,6 @@ _MORE = 1.05  # for products of small errors, which the formulas leave out
 _ROUNDINGS = 16  # beside those of a sum's terms: of these one is left for the rounding of a multiple of β (native/proof/bounds.cpp)
 LEAST = 1e-290
 """What underflows elsewhere."""
-_UNDERFLOW = 1e-300  # of a coefficient: what of its entry may underflow
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Values:
     """f = ⟨w, φ(xᵢ)⟩ of all samples, off by at most ``factor`` times the sample's ``size`` (and LEAST).
 
     ``norm`` is ‖w‖² of a linear problem's w as it stands (NaN where K alone is known), off by ``norm_error``, and by ``square_error`` from βᵀKβ;
-    ``weights_error`` bounds ‖w − Σ βᵢxᵢ‖. ``reach`` is Σ |βᵢ| √k(xᵢ, xᵢ), ``largest`` the largest root. ``product`` is βᵀf.
+    ``weights_error`` bounds ‖w − Σ βᵢxᵢ‖. ``largest`` is the largest √k(xᵢ, xᵢ), ``beta`` the coefficients where K alone is known.
     """
 
     w: np.ndarray | None
@@ -33,9 +33,8 @@ class Values:
     norm_error: float = 0.0
     square_error: float = 0.0
     weights_error: float = 0.0
-    reach: float = 0.0
     largest: float = 0.0
-    product: float = 0.0
+    beta: np.ndarray | None = None
 
     @property
     def error(self) -> np.ndarray:
@@ -43,18 +42,23 @@ class Values:
         return self.factor * self.sizes + LEAST
 
     @property
-    def weights(self) -> tuple[float, float, float, float, float]:
+    def weights(self) -> tuple[float, float, float, float]:
         """What the native bounds take."""
-        return self.norm, self.norm_error, self.square_error, self.reach, self.largest
+        return self.norm, self.norm_error, self.square_error, self.largest
 
     @property
     def square(self) -> float:
         """‖w‖²."""
-        return self.product if math.isnan(self.norm) else self.norm
+        return self.norm if self.beta is None else float(self.beta @ self.f)
 
     def above(self, square: float) -> float:
         """A number that ‖w‖², computed as ``square``, is not above."""
-        return square + self.norm_error + 4.0 * UNIT * abs(square)
+        error = self.norm_error
+        if self.beta is not None:
+            size = np.abs(self.beta)
+            used = size > 0
+            error = _MORE * (float(size[used] @ self.error[used]) + 2.0 * UNIT * len(size) * float(size @ np.abs(self.f)))
+        return square + error + 4.0 * UNIT * abs(square)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -71,33 +75,19 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
     reach = float(g @ np.abs(beta))
     lost = _MORE * UNIT * (int(np.count_nonzero(beta)) + _ROUNDINGS) * reach
     square_error = norm_error + _MORE * lost * (2.0 * math.sqrt(norm) + lost)
-    return Values(w, f, g, factor, norm, norm_error, square_error, lost, reach, largest)
+    return Values(w, f, g, factor, norm, norm_error, square_error, lost, largest)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def expansion_error(beta: np.ndarray, g: np.ndarray, r: np.ndarray, unit: float = UNIT) -> np.ndarray:
     """How far a computed Kβ is from the exact one, by the magnitudes of the kernel (kernels/rounding.py)."""
-    size = np.abs(beta)
-    support = size > 0
-    reach, rough = float(g @ size), float(r[support] @ size[support])
-    terms = sum_depth(int(np.count_nonzero(support))) + _ROUNDINGS
-    error = (_MORE * unit) * ((terms * reach + rough) * g + reach * r) + (LEAST + _UNDERFLOW * float(size.sum()))
-    error[np.isnan(error)] = math.inf
-    return error
+    terms = sum_depth(int(np.count_nonzero(beta))) + _ROUNDINGS
+    return _native.proof_expansion_errors(beta, g, r, _MORE * unit, terms)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def values_of_expansion(problem: Problem, beta: np.ndarray, f: np.ndarray) -> Values:
     """f = Kβ in float64, whose entries and sums round."""
     g, r = problem.magnitudes
-    size = np.abs(beta)
-    support = size > 0
-    reach, error = float(g @ size), expansion_error(beta, g, r)
-    product = float(beta @ f)
-    product_error = float(size[support] @ error[support]) + 2.0 * UNIT * len(f) * float(size @ np.abs(f))
-    return Values(
-        None, f, error, 1.0, math.nan, _MORE * product_error, reach=reach, largest=float(g.max()), product=product
-    )  # fmt: skip
+    return Values(None, f, expansion_error(beta, g, r), 1.0, math.nan, largest=float(g.max()), beta=beta)
 
 
 def values_of_model(problem: Problem, beta: np.ndarray) -> Values:

@@ -1,0 +1,26 @@
+#include "proof/rounding.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace gapless::proof {
+
+constexpr double least = 1e-290, underflow = 1e-300;  // of any value, and of a coefficient
+
+void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) {
+  double reach = 0.0, rough = 0.0, size = 0.0;
+  for (Index j = 0; j < length(beta); ++j) {
+    const double b = std::fabs(beta[j]);
+    if (b == 0.0) continue;  // r may be infinite
+    reach += g[j] * b;
+    rough += r[j] * b;
+    size += b;
+  }
+  const double of_g = u * (terms * reach + rough), of_r = u * reach, floor = least + underflow * size;
+  for (Index i = 0; i < length(errors); ++i) {
+    const double error = of_g * g[i] + of_r * r[i] + floor;
+    errors[i] = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  }
+}
+
+}  // namespace gapless::proof
