@@ -64,12 +64,12 @@ test-slow: $(READY) $(NATIVE) ## the tests marked slow
 	$(PYTEST) -m slow
 
 # The knobs of the campaign: how many problems or files, which ones, on how many processes.
-campaign: COUNT ?= 100000
+campaign: COUNT ?= 110000
 mutations: COUNT ?= 50000
 SEED ?= 0
 JOBS ?= 2
 
-campaign: $(READY) $(NATIVE) ## fuzzed problems against exact referees, then faults: COUNT=100000 SEED=0 JOBS=2, an hour on two cores
+campaign: $(READY) $(NATIVE) ## fuzzed problems against exact referees, then faults: COUNT=110000 SEED=0 JOBS=2, half an hour on two cores
 	$(BIN)/python -m tests.campaign --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
 	$(BIN)/python -m tests.campaign --faults 20
 

@@ -231,6 +231,7 @@ def test_a_start_outside_the_box_is_repaired():
     [
         (np.zeros(59), "start must have one entry for each of the 60 samples; got 59."),
         (np.full(60, np.nan), "start must be finite; entry 0 is nan."),
+        (gl.Point(beta=np.zeros((60, 2))), r"beta must have the shape (60,); got (60, 2)."),
         ("warm", "start must be a vector with one entry a sample; got the shape ()."),
         (["a"] * 60, "start must be a Result, a Point or numbers; got the type <U1."),
         (gl.Point(beta=np.zeros(59)), "start must belong to a problem of 60 samples and 4 features."),

@@ -18,14 +18,16 @@ from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
 from gapless.kernels import Validity
 from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
+from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, combine
 from gapless.proof.exact_ray import equal_rows_ray
+from gapless.proof.points import check_point
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver, as_solver
 from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets, own_solver
-from gapless.trace import Callback, Progress, Trace
+from gapless.trace import Ascent, Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
 # seconds keeps a model the same on a slow machine and on a fast one.
@@ -37,10 +39,6 @@ _KERNEL_CHECK_SHARE = 1.0
 _JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
 
 _PROBE = 200  # one of so many rows tells how long a certificate takes
-
-# An ascent has stalled when its last so many checks, over which its work grew by this factor and by this many entries (a second or so), closed less
-# than this share of the gap.
-_STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
 
 # A hard tube is solved narrower by a share of tol, so that the gap grows by as little, and within these bounds: more shows in the predictions, less
 # than rounding helps nobody.
@@ -149,8 +147,7 @@ class _Run:
         self.iterations = self.work = 0.0
         self.engine: Engine | None = None
         self.entry_seconds: float | None = None
-        self.newest = self.risen = -math.inf
-        self.risen_at, self.checks_since = 0.0, 0
+        self.ascent = Ascent()
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         self.best = Best(
@@ -201,7 +198,7 @@ class _Run:
             status = self.check(point, status) or status
             if status is None and self.is_late(point):
                 status = Status.MAX_TIME
-            if status is None and engine.rises and self.has_stalled():
+            if status is None and engine.rises and self.ascent.has_stalled:
                 status = Status.STALLED
             if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
                 status = Status.ROUNDING  # no digits are left to prove more with
@@ -211,10 +208,9 @@ class _Run:
 
     def to_solve(self) -> Problem:
         """The problem, or with a hard tube one that is narrower by a share of tol: only its points certainly hold the tube."""
-        problem = self.problem
-        if not problem.is_hard or problem.loss.task != "regression":
-            return problem
-        return problem.narrowed(min(max(_NARROWER * self.tol, _NARROWEST), _NARROW_MOST))
+        if not is_hard_tube(self.problem):
+            return self.problem
+        return narrowed(self.problem, min(max(_NARROWER * self.tol, _NARROWEST), _NARROW_MOST))
 
     def catch_up(self) -> None:
         """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""
@@ -257,14 +253,6 @@ class _Run:
     def seconds_left(self) -> float:
         return math.inf if self.max_time == math.inf else self.max_time - (time.perf_counter() - self.began)
 
-    def has_stalled(self) -> bool:
-        """Whether the dual value of an ascent hardly rises any more."""
-        gap, dual = self.best.certificate.gap, self.newest
-        if not dual < self.risen + _STALL_SHARE * min(gap, max(abs(dual), np.finfo(float).tiny)):
-            self.risen, self.risen_at, self.checks_since = dual, self.work, 0
-        self.checks_since += 1
-        return self.checks_since > _STALL_CHECKS and self.work > _STALL_WORK + _STALL_GROWTH * self.risen_at
-
     def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
         if self.check_every is not None:
@@ -283,8 +271,8 @@ class _Run:
         found = primal, dual = known or self.best.keep(point)
         seconds = time.perf_counter() - self.began
         self.trace.append(self.iterations, seconds, primal.value, dual.value)
-        self.newest = dual.value
         certificate = self.best.certificate
+        self.ascent.see(dual.value, certificate.gap, self.work)
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:
                 return Status.CONVERGED
@@ -399,7 +387,7 @@ def _as_point(problem: Problem, start: Any) -> Point | None:
         n, d = problem.X.shape
         if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
             raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
-        return Point(beta=beta, w=w, b=start.b, expansion=expansion)
+        return check_point(problem, Point(beta=beta, w=w, b=start.b, expansion=expansion))
     return Point(beta=check_beta(start, problem.n_samples))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -69,3 +70,28 @@ class Trace:
         with np.errstate(over="ignore"):  # a primal value of zero
             gap = (safe - np.where(finite, dual, 0.0)) / np.maximum(np.abs(safe), np.finfo(float).tiny)
         return np.where(finite, gap, np.inf)
+
+
+# An ascent has stalled when its last so many checks, over which its work grew by this factor and by this many entries (a second or so), closed less
+# than this share of the gap.
+_STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
+
+
+class Ascent:
+    """The dual values of a method that should raise them with every step: whether they still rise."""
+
+    def __init__(self) -> None:
+        self._risen, self._risen_at = -math.inf, 0.0
+        self._checks, self._work = 0, 0.0
+
+    def see(self, dual: float, gap: float, work: float) -> None:
+        """One check: the iterate's dual value, the best gap, and the work until then."""
+        self._work = work
+        self._checks += 1
+        if not dual < self._risen + _STALL_SHARE * min(gap, max(abs(dual), np.finfo(float).tiny)):
+            self._risen, self._risen_at, self._checks = dual, work, 0
+
+    @property
+    def has_stalled(self) -> bool:
+        """Whether the last checks have closed next to nothing of the gap."""
+        return self._checks >= _STALL_CHECKS and self._work > _STALL_WORK + _STALL_GROWTH * self._risen_at

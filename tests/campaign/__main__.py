@@ -20,7 +20,7 @@ from tests.campaign.summary import FOLDER, Summary, table
 def main() -> int:
     """The command line; 1 where something failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
-    parser.add_argument("--count", type=int, default=100_000, help="problems to draw")
+    parser.add_argument("--count", type=int, default=110_000, help="problems to draw")
     parser.add_argument("--first", type=int, default=0, help="the index of the first problem")
     parser.add_argument("--seed", type=int, default=0, help="another seed is another campaign")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes")

@@ -245,11 +245,10 @@ def hold_point(verdict: Verdict, certificate: Any, own: Any) -> None:
 def _hold_model(verdict: Verdict, statement: Statement, primal: float, offsets: np.ndarray, own: Any) -> None:
     if statement.intercept == "none" and offsets.any():
         verdict.fail("model", f"a problem without an intercept has the offset {offsets}")
-    hard_tube = statement.is_hard and "insensitive" in statement.loss  # holds to rounding, as docs/reliability.md says
-    if not math.isfinite(primal) or hard_tube:
+    if not math.isfinite(primal):
         return
     if own is None:
-        verdict.fail("model", "certificate.primal is finite, but the stored model does not separate the data")
+        verdict.fail("model", "certificate.primal is finite, but the stored model misses its margin or its tube")
     elif certainly_less(rational(primal), own):
         verdict.fail("model", _told("the stored model's P is", own, "certificate.primal", primal), _excess(own, primal))
 

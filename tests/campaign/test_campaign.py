@@ -27,7 +27,6 @@ from tests.campaign.summary import KINDS, Summary, table
 SLICE, BLOCK = 1200, 100
 
 
-@pytest.mark.slow  # until the proof counts its own rounding: today ill-scaled problems of the slice refute it
 @pytest.mark.parametrize("first", range(0, SLICE, BLOCK))
 def test_slice_of_the_campaign(first: int):
     """No failure of any kind among the first problems of the campaign; a message ends with what ``--replay`` takes."""

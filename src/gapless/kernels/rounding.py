@@ -208,7 +208,9 @@ def _(kernel: Power, X: Matrix, unit: float = UNIT) -> Magnitudes:
 def _power(part: Magnitudes, exponent: int) -> Magnitudes:
     g, r = part
     with np.errstate(over="ignore", invalid="ignore"):
-        return g**exponent, np.nan_to_num(_MORE * exponent * g ** (exponent - 1) * (r + 2.0 * g), nan=np.inf, posinf=np.inf)
+        return g**exponent, np.nan_to_num(
+            _MORE * exponent * g ** (exponent - 1) * (r + 2.0 * g), nan=np.inf, posinf=np.inf
+        )
 
 
 @magnitudes.register
@@ -233,7 +235,9 @@ def _(kernel: Exp, X: Matrix, unit: float = UNIT) -> Magnitudes:
             return size, np.full_like(size, np.inf)
         # r(x) g(z) ≤ ½ (r(x)²/t + t g(z)²) for any t.
         t = roughest / largest if largest > 0 and roughest > 0 else 1.0
-        return size, np.nan_to_num(size * (_MORE * 0.5 * (r * r / t + t * g * g) + _FUNCTION), nan=np.inf, posinf=np.inf)
+        return size, np.nan_to_num(
+            size * (_MORE * 0.5 * (r * r / t + t * g * g) + _FUNCTION), nan=np.inf, posinf=np.inf
+        )
 
 
 def sum_depth(terms: int) -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
@@ -256,13 +255,6 @@ class Problem:
     def entry_work(self) -> float:
         """What one kernel entry costs, in stored entries of X: the unit in which solvers count their work."""
         return row_entries(self.rows) + (0.0 if self.is_linear else 10.0)
-
-    def narrowed(self, share: float) -> Problem:
-        """The same problem with a narrower tube, ε (1 − share): what holds it to rounding certainly holds the tube of this one."""
-        inner = copy.copy(self)
-        inner.__dict__.pop("dual", None)
-        inner.__dict__["loss"] = replace(self.loss, epsilon=self.loss.epsilon * (1.0 - share))  # type: ignore[type-var, attr-defined]
-        return inner
 
     # --- from β and w to decision values, in float64
 

@@ -1,4 +1,4 @@
-"""The proof: primal value, dual value and their gap, recomputed from scratch in float64.
+"""The proof: primal value, dual value and their gap, recomputed from scratch and rounded outwards.
 
 Whatever a solver claims, a bound counts only after its point was made feasible here: β is clipped to its box and, with a free intercept,
 brought to Σβ = 0; the primal takes the exact best b. Where there is no bound, the value is infinite, never a guess.
@@ -20,61 +20,14 @@ from gapless.kernels import Validity
 from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
+from gapless.problems.tube import is_hard_tube
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.feasible import best_multiple, feasible
+from gapless.proof.hard import hard_primal
+from gapless.proof.points import DualPoint, Point, PrimalPoint
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
 
 _TINY = float(np.finfo(float).tiny)
-
-
-@dataclass(frozen=True)
-class Point:
-    """What a solver offers: dual variables, or primal weights, or both. ``expansion`` is w of a kernel problem where it is not β itself.
-
-    With ``offsets`` the primal side is a model to be judged as it stands, its own offsets included, and nothing is chosen for it.
-    """
-
-    beta: np.ndarray | None = None
-    w: np.ndarray | None = None
-    b: float | None = None
-    expansion: np.ndarray | None = None
-    offsets: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class PrimalPoint:
-    """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ).
-
-    ``curvature`` is the modulus of P's strong convexity in w: 1 for ½‖w‖², 0 where the penalty has none. The value is rounded upwards, by
-    ``rounding``; ``weights_error`` bounds how far an own w, as it stands, is from Σ βᵢφ(xᵢ).
-    """
-
-    value: float
-    w: np.ndarray | None
-    expansion: np.ndarray | None
-    offsets: np.ndarray
-    offset_intervals: tuple[tuple[float, float], ...]
-    own: bool
-    curvature: float = 1.0
-    rounding: float = 0.0
-    weights_error: float = 0.0
-
-    @property
-    def b(self) -> float:
-        """The intercept: the offset, or the mean of the two offsets of a ν-form."""
-        return float(np.mean(self.offsets))
-
-
-@dataclass(frozen=True)
-class DualPoint:
-    """A dual feasible point with its value, rounded downwards by ``rounding``, and how far the offered one was from the box and from Σβ = 0."""
-
-    value: float
-    beta: np.ndarray
-    box_violation: float
-    sum_violation: float
-    kkt_violation: float
-    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -191,7 +144,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if problem.is_hard:
         square = scale * scale * values.above(square)
         error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
-        own = _hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
+        own = hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
     else:
         expansion = None if problem.is_linear else beta
         own = PrimalPoint(
@@ -297,8 +250,7 @@ def has_multiples(problem: Problem) -> bool:
 
     A hard tube holds at β itself, and perhaps at no multiple of it.
     """
-    hard_tube = problem.is_hard and problem.loss.task == "regression"
-    return isinstance(problem.dual, DualBox) and not problem.is_nu and not hard_tube and is_valid(problem)
+    return isinstance(problem.dual, DualBox) and not (problem.is_nu or is_hard_tube(problem)) and is_valid(problem)
 
 
 def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:
@@ -312,9 +264,9 @@ def _primal(
     expansion = None if problem.is_linear else expansion
     value, above = _regulariser(problem, values, b)
     if not (math.isfinite(above) and math.isfinite(b) and _is_finite(values.f)):
-        return _at(math.inf, w, expansion, b, (b, b), own=False)
+        return PrimalPoint(math.inf, w, expansion, np.array([b]), ((b, b),), own=False)
     if problem.is_hard:
-        return _hard_primal(problem, values.f, values.error, b, 2.0 * above, w, expansion, own=False)
+        return hard_primal(problem, values.f, values.error, b, 2.0 * above, w, expansion, own=False)
     intervals: tuple[tuple[float, float], ...] = ((b, b),)
     if problem.intercept == "free":
         intervals = best_offsets(problem, values.f)
@@ -356,56 +308,3 @@ def middles(intervals: tuple[tuple[float, float], ...]) -> np.ndarray:
         ((low, high),) = intervals
         return np.array([0.5 * (low + high)])
     return np.array([0.5 * (low + high) for low, high in intervals])
-
-
-def _hard_primal(
-    problem: Problem,
-    f: np.ndarray,
-    error: np.ndarray,
-    b: float,
-    square: float,
-    w: np.ndarray | None,
-    expansion: np.ndarray | None,
-    own: bool,
-) -> PrimalPoint:
-    """½‖w‖² where all constraints certainly hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is.
-
-    ``square`` is a number that ‖w‖² is not above. The stretch counts every margin at its least, so that all constraints hold in exact arithmetic.
-    """
-    used = problem.cost > 0
-    y, f, error = problem.y[used], f[used], error[used]
-    nowhere = _at(math.inf, w, expansion, b, (b, b), own)
-    if problem.loss.task == "regression":
-        epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
-        apart = y - f
-        low, high = float(apart.max()) - epsilon, float(apart.min()) + epsilon  # every b between them holds the tube
-        interval = (b, b)
-        if problem.intercept == "free":
-            b, interval = 0.5 * (low + high), (min(low, high), max(low, high))
-        room = epsilon - np.abs(apart - b)
-        doubt = error + 4.0 * UNIT * (np.abs(y) + np.abs(f) + abs(b) + epsilon)
-        found = PrimalPoint(0.5 * square, w, expansion, np.array([b]), (interval,), own)
-        if not float((room - doubt).min()) >= 0:
-            return replace(found, value=math.inf, rounding=math.inf if float((room + doubt).min()) >= 0 else 0.0)
-        return found
-    if problem.intercept == "free":
-        top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
-        b = -0.5 * (top + bottom)
-    values = f + b
-    plain = float((y * values).min())
-    # What dividing w (or β) and b by the margin rounds is a share of the error, and of the values themselves.
-    doubt = 1.1 * error + 8.0 * UNIT * (np.abs(f) + abs(b))
-    margin = float((y * values - doubt).min())
-    if not margin > 0:  # rounding may be all that is in the way
-        return replace(nowhere, rounding=math.inf) if float((y * values + doubt).min()) > 0 else nowhere
-    w = None if w is None else w / margin
-    expansion = None if expansion is None else expansion / margin
-    value, raised = 0.5 * square / plain**2, 0.5 * square / margin**2 * (1.0 + 16.0 * UNIT)
-    b /= margin
-    return PrimalPoint(raised, w, expansion, np.array([b]), ((b, b),), own=False, rounding=raised - value)
-
-
-def _at(
-    value: float, w: np.ndarray | None, expansion: np.ndarray | None, b: float, interval: tuple[float, float], own: bool
-) -> PrimalPoint:
-    return PrimalPoint(value, w, expansion, np.array([b]), (interval,), own)

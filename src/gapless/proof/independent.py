@@ -19,6 +19,7 @@ from gapless.kernels import Validity
 from gapless.kernels.gram import blocks
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
+from gapless.problems.tube import is_hard_tube
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.proof.exact_ray import is_exact_ray
 
@@ -182,8 +183,7 @@ def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
         return 1.0, -math.inf
     box = problem.dual
-    hard_tube = problem.is_hard and problem.loss.task == "regression"  # which holds at β itself
-    if not isinstance(box, DualBox) or problem.is_nu or hard_tube:
+    if not isinstance(box, DualBox) or problem.is_nu or is_hard_tube(problem):  # a tube holds at β itself
         return 1.0, _sum(problem.loss.dual_value(problem.y, problem.cost, beta)) - 0.5 * square
     used = beta != 0
     if not used.any():

@@ -57,7 +57,9 @@ class Values:
         if self.beta is not None:
             size = np.abs(self.beta)
             used = size > 0
-            error = _MORE * (float(size[used] @ self.error[used]) + 2.0 * UNIT * len(size) * float(size @ np.abs(self.f)))
+            error = _MORE * (
+                float(size[used] @ self.error[used]) + 2.0 * UNIT * len(size) * float(size @ np.abs(self.f))
+            )
         return square + error + 4.0 * UNIT * abs(square)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gapless.data.validate import check_shape
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
 from gapless.proof.best import sharpened
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.independent import evaluate_independently
+from gapless.proof.points import check_point
 from gapless.result import Result
 from gapless.solve import solve
 from gapless.verify.libsvm_models import is_libsvm_model, parts_of_libsvm
@@ -63,7 +63,7 @@ def certify(
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
-        points = evaluation(subject, _point_of(subject, X))  # type: ignore[arg-type]
+        points = evaluation(subject, check_point(subject, X))
         as_it_stands = isinstance(X, Point) and X.offsets is not None  # such a model has offsets of its own
         return combine(*(points if independent or as_it_stands else sharpened(subject, points, _TIGHT)))
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
@@ -76,25 +76,6 @@ def certify(
     certificates = [_certify_part(part, evaluation) for part in parts]
     worst = max(certificates, key=lambda certificate: certificate.relative_gap)
     return replace(worst, parts=tuple(certificates)) if len(certificates) > 1 else worst
-
-
-def _point_of(problem: Problem, given: Result | Point) -> Result | Point:
-    """The point with its arrays in float64, after their shapes were held against the problem's: what proves trusts them."""
-    n, d = problem.X.shape
-    classes = getattr(problem, "n_classes", None)  # of problems with a column a class
-    columns = () if classes is None else (classes,)
-    shapes = {
-        "beta": (n, *columns),
-        "expansion": (n, *columns),
-        "w": (d, *columns),
-        "offsets": (classes or len(problem.totals),),
-    }
-    arrays: dict[str, Any] = {}
-    for name, shape in shapes.items():
-        value = getattr(given, name)
-        if value is not None:
-            arrays[name] = check_shape(value, name, shape)
-    return replace(given, **arrays) if isinstance(given, Point) else given
 
 
 def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[PrimalPoint, DualPoint]]) -> Certificate:

@@ -1,0 +1,59 @@
+"""P without slack: of a hard margin, which may be stretched, and of a hard tube, which must hold as it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from gapless.kernels.rounding import UNIT
+from gapless.problems.problem import Problem
+from gapless.proof.points import PrimalPoint
+
+
+def hard_primal(
+    problem: Problem,
+    f: np.ndarray,
+    error: np.ndarray,
+    b: float,
+    square: float,
+    w: np.ndarray | None,
+    expansion: np.ndarray | None,
+    own: bool,
+) -> PrimalPoint:
+    """½‖w‖² where all constraints certainly hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is.
+
+    ``square`` is a number that ‖w‖² is not above. The stretch counts every margin at its least, so that all constraints hold in exact arithmetic.
+    """
+    used = problem.cost > 0
+    y, f, error = problem.y[used], f[used], error[used]
+    nowhere = PrimalPoint(math.inf, w, expansion, np.array([b]), ((b, b),), own)
+    if problem.loss.task == "regression":
+        epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
+        apart = y - f
+        low, high = float(apart.max()) - epsilon, float(apart.min()) + epsilon  # every b between them holds the tube
+        interval = (b, b)
+        if problem.intercept == "free":
+            b, interval = 0.5 * (low + high), (min(low, high), max(low, high))
+        room = epsilon - np.abs(apart - b)
+        doubt = error + 4.0 * UNIT * (np.abs(y) + np.abs(f) + abs(b) + epsilon)
+        found = PrimalPoint(0.5 * square, w, expansion, np.array([b]), (interval,), own)
+        if not float((room - doubt).min()) >= 0:
+            return replace(found, value=math.inf, rounding=math.inf if float((room + doubt).min()) >= 0 else 0.0)
+        return found
+    if problem.intercept == "free":
+        top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
+        b = -0.5 * (top + bottom)
+    values = f + b
+    plain = float((y * values).min())
+    # What dividing w (or β) and b by the margin rounds is a share of the error, and of the values themselves.
+    doubt = 1.1 * error + 8.0 * UNIT * (np.abs(f) + abs(b))
+    margin = float((y * values - doubt).min())
+    if not margin > 0:  # rounding may be all that is in the way
+        return replace(nowhere, rounding=math.inf) if float((y * values + doubt).min()) > 0 else nowhere
+    w = None if w is None else w / margin
+    expansion = None if expansion is None else expansion / margin
+    value, raised = 0.5 * square / plain**2, 0.5 * square / margin**2 * (1.0 + 16.0 * UNIT)
+    b /= margin
+    return PrimalPoint(raised, w, expansion, np.array([b]), ((b, b),), own=False, rounding=raised - value)
