@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gapless as gl
+from gapless.trace import Ascent
 
 values = st.floats(-10, 10, allow_nan=False)
 
@@ -61,3 +62,23 @@ def test_progress_is_frozen():
     progress = gl.Progress("smo", 1.0, 0.5, gl.Certificate(2.0, 1.0, (0.0, 0.0)), 1e-3)
     with pytest.raises(AttributeError):
         progress.iterations = 2.0
+
+
+def test_an_ascent_has_stalled_when_more_work_closes_nothing_of_the_gap():
+    ascent = Ascent()
+    for check in range(20):
+        ascent.see(1.0 - 0.5**check, 0.5**check, 1e8 * check)  # halves the gap each time
+        assert not ascent.has_stalled
+    for check in range(20, 60):
+        ascent.see(1.0, 0.5**19, 1e8 * check)
+    assert not ascent.has_stalled  # for its work has not grown fourfold
+    for check in range(60, 100):
+        ascent.see(1.0, 0.5**19, 1e8 * check)
+    assert ascent.has_stalled
+
+
+def test_an_ascent_of_little_work_has_not_stalled():
+    ascent = Ascent()
+    for check in range(1000):
+        ascent.see(0.0, np.inf, float(check))
+    assert not ascent.has_stalled

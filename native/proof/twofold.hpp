@@ -78,19 +78,25 @@ inline Two power(Two x, int n) {
   return result;
 }
 
-// exp(x) = 2ᵏ exp(r)^512 with |r| below 0.0007: Taylor's series, then nine squarings.
+// exp(x) = 2ᵏ exp(r)^64 with |r| below 0.0055: Taylor's series of exp(r) − 1, whose small size keeps digits that 1 would take, then six squarings.
 inline Two exponential(Two x) {
-  if (x.hi < -708.0) return {0.0, 0.0};  // below 1e-307, where lower parts are lost: as good as zero to proof/values.py
+  if (x.hi < -708.0) return {0.0, 0.0};  // below 1e-307, where lower parts are lost: as good as zero to proof/rounding.hpp
   if (!(x.hi < 709.0)) return {HUGE_VAL, 0.0};
   constexpr Two ln2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+  constexpr int terms = 12;  // 0.0055¹² / 13! is below 2⁻¹²³
+  static const struct Inverses {
+    Two of[terms + 1];  // 1/i!
+    Inverses() {
+      of[0] = {1.0, 0.0};
+      for (int i = 1; i <= terms; ++i) of[i] = of[i - 1] / Two{static_cast<double>(i), 0.0};
+    }
+  } inverse;
   const double k = std::nearbyint(x.hi / ln2.hi);
-  const Two r = (x - ln2 * k) * (1.0 / 512.0);
-  Two term = r, sum = r;  // of exp(r) − 1, whose small size keeps digits that 1 would take
-  for (int i = 2; i <= 10; ++i) {
-    term = term * r / Two{static_cast<double>(i), 0.0};
-    sum = sum + term;
-  }
-  for (int i = 0; i < 9; ++i) sum = sum * 2.0 + sum * sum;
+  const Two r = (x - ln2 * k) * (1.0 / 64.0);
+  Two sum = inverse.of[terms];
+  for (int i = terms - 1; i >= 1; --i) sum = sum * r + inverse.of[i];
+  sum = sum * r;
+  for (int i = 0; i < 6; ++i) sum = sum * 2.0 + sum * sum;
   sum = sum + Two{1.0, 0.0};
   const int shift = static_cast<int>(k);
   return {std::ldexp(sum.hi, shift), std::ldexp(sum.lo, shift)};

@@ -109,7 +109,7 @@ def solve(
     if reason is not None:
         raise UnsupportedError(reason)
     point = _as_point(problem, start)
-    limit = float(chosen.max_iter if max_iter is None else max_iter)
+    limit = chosen.cap(problem) if max_iter is None else float(max_iter)
     run = None
     try:
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
@@ -150,9 +150,8 @@ class _Run:
         self.ascent = Ascent()
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
-        self.best = Best(
-            problem, tol, in_samples and problem.is_linear
-        )  # an expansion by kernel carries its own coefficients
+        # An expansion by kernel carries its own coefficients.
+        self.best = Best(problem, tol, in_samples and problem.is_linear, self.seconds_left)
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:

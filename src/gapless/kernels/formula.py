@@ -13,10 +13,14 @@ from gapless.kernels.base import Kernel
 from gapless.kernels.custom import FeatureMapKernel
 from gapless.kernels.dot import Chi2, Cosine, Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix, as_float64
+from gapless.kernels.rounding import terms_of
 from gapless.kernels.stationary import RBF, Laplacian, Matern
 
 TWOFOLD_UNIT = 2.0**-92
 """What stands for u in kernels/rounding.py: the relative error of one operation, or a few of an exponential, generously."""
+
+
+_FUNCTION = 60.0  # products of features that an exponential is worth
 
 
 def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray:
@@ -26,6 +30,25 @@ def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray
     out = np.empty((2, X.shape[0]))
     _native.twofold_expansion(_tree(kernel, X, chosen), chosen, beta[chosen], out)
     return out
+
+
+def entry_cost(kernel: Kernel, X: Matrix) -> float:
+    """What one entry costs with twice the digits, in products of two features, some 5 ns each."""
+    kernel, X = kernel.formula(X)
+    return _cost(kernel, float(terms_of(X)))
+
+
+def _cost(kernel: Any, terms: float) -> float:
+    kind = type(kernel)
+    if kind in (Sum, Product):
+        return _cost(kernel.left, terms) + _cost(kernel.right, terms)
+    if kind in (Scaled, Power, Exp, KernelPolynomial):
+        return _cost(kernel.kernel, terms) + (_FUNCTION if kind is Exp else 1.0)
+    if kind in (RBF, Laplacian, Matern, Sigmoid):
+        return 2.0 * terms + _FUNCTION
+    if kind is Chi2:
+        return 10.0 * terms + _FUNCTION  # a quotient a feature
+    return terms if kind in (Linear, Polynomial) else 3.0 * terms  # norms of Cosine; a map may have more features
 
 
 def _tree(kernel: Any, X: Matrix, chosen: np.ndarray) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from gapless.problems.problem import Problem
@@ -17,9 +18,9 @@ def prove(problem: Problem, point: Point, tol: float) -> Points:
     return sharpened(problem, evaluate(problem, point), tol)
 
 
-def sharpened(problem: Problem, points: Points, tol: float) -> Points:
-    """The same points, proven with twice the digits where that is what it takes and where it takes seconds."""
-    return (refine(problem, *points) or points) if hides(points, tol) else points
+def sharpened(problem: Problem, points: Points, tol: float, seconds: float = math.inf) -> Points:
+    """The same points, proven with twice the digits where that is what it takes, and where it takes a second or two and at most ``seconds``."""
+    return (refine(problem, *points, seconds) or points) if hides(points, tol) else points
 
 
 def hides(points: Points, tol: float) -> bool:
@@ -38,8 +39,10 @@ class Best:
     ``one_point``: the model is to be kept as β, so that of a linear problem only w = Σ βᵢxᵢ counts, and both bounds are those of one β.
     """
 
-    def __init__(self, problem: Problem, tol: float, one_point: bool) -> None:
-        self.problem, self.tol, self.one_point = problem, tol, one_point
+    def __init__(
+        self, problem: Problem, tol: float, one_point: bool, seconds_left: Callable[[], float] = lambda: math.inf
+    ) -> None:
+        self.problem, self.tol, self.one_point, self.seconds_left = problem, tol, one_point, seconds_left
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
         self.zero = self.points = evaluate(problem, Point())
         self._combined: tuple[Points, Certificate] | None = None
@@ -55,16 +58,19 @@ class Best:
         """What a point proves; the better of it and of what was known, on either side, is kept."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
-        found = self._one(point) if self.one_point else prove(self.problem, point, self.tol)
-        self.points = sharpened(self.problem, self._better(found), self.tol)
+        found = self._one(point) if self.one_point else self._prove(point)
+        self.points = sharpened(self.problem, self._better(found), self.tol, self.seconds_left())
         return found
+
+    def _prove(self, point: Point) -> Points:
+        return sharpened(self.problem, evaluate(self.problem, point), self.tol, self.seconds_left())
 
     def _one(self, point: Point) -> Points:
         """w = Σ βᵢxᵢ of a point."""
         if point.beta is not None:
-            return prove(self.problem, Point(beta=point.beta), self.tol)
-        found = prove(self.problem, point, self.tol)
-        return found if found[0].own else prove(self.problem, Point(beta=found[1].beta), self.tol)
+            return self._prove(Point(beta=point.beta))
+        found = self._prove(point)
+        return found if found[0].own else self._prove(Point(beta=found[1].beta))
 
     def _better(self, found: Points) -> Points:
         if self.one_point:

@@ -86,9 +86,11 @@ def _expand(problem: MultinomialProblem, models: list[np.ndarray], fine: bool) -
 
 
 @refine.register
-def _(problem: MultinomialProblem, primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint] | None:
+def _(
+    problem: MultinomialProblem, primal: PrimalPoint, dual: DualPoint, seconds: float = math.inf
+) -> tuple[PrimalPoint, DualPoint] | None:
     columns = problem.n_classes * (1 if primal.own else 2)
-    if not is_affordable(problem, columns * problem.n_samples):
+    if not is_affordable(problem, columns * problem.n_samples, seconds):
         return None
     return _evaluate(problem, Point(beta=dual.beta, expansion=primal.expansion), fine=True)
 

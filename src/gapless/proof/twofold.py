@@ -14,7 +14,7 @@ import numpy as np
 
 from gapless import _native
 from gapless.kernels import Linear
-from gapless.kernels.formula import TWOFOLD_UNIT, twofold_expansion
+from gapless.kernels.formula import TWOFOLD_UNIT, entry_cost, twofold_expansion
 from gapless.kernels.rounding import UNIT, magnitudes, terms_of
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
@@ -22,8 +22,8 @@ from gapless.proof.feasible import best_multiple
 from gapless.proof.values import LEAST, expansion_error
 
 _AFFORDABLE = 4e8  # products of features that are computed with twice the digits: a second or two
+_SPEED = 1e8  # of them a second, at least: for a solve whose time is bounded
 _FAR = 1e-9  # from one: a multiple that gains more than rounding
-_FUNCTION = 30  # features that an exponential, or what else an entry costs, is worth
 
 
 # (decision values in two rows, a bound on their errors, ‖w‖² in two parts, a bound on its error)
@@ -31,8 +31,10 @@ Values = tuple[np.ndarray, np.ndarray, tuple[float, float], float]
 
 
 @singledispatch
-def refine(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint] | None:
-    """Both points with the bounds that twice the digits prove of them; None where that would take long.
+def refine(
+    problem: Problem, primal: PrimalPoint, dual: DualPoint, seconds: float = math.inf
+) -> tuple[PrimalPoint, DualPoint] | None:
+    """Both points with the bounds that twice the digits prove of them; None where that would take long, or longer than ``seconds``.
 
     A kind of problem with another primal and dual registers a refinement of its own, or has none.
     """
@@ -41,17 +43,17 @@ def refine(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> tuple[Prim
     columns = 2.0 if problem.is_linear else float(np.count_nonzero(dual.beta))
     if not (problem.is_linear or primal.own):
         columns += np.count_nonzero(np.asarray(primal.expansion))
-    if not is_affordable(problem, columns):
+    if not is_affordable(problem, columns, seconds):
         return None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         twofold = _Twofold(problem)
         return twofold.primal(primal), twofold.dual(dual)
 
 
-def is_affordable(problem: Problem, columns: float) -> bool:
-    """Whether so many columns of K (or products with X) are computed in a second or two."""
-    kernel, X = problem.formula
-    return problem.n_samples * columns * (terms_of(X) + (0 if kernel is None else _FUNCTION)) <= _AFFORDABLE
+def is_affordable(problem: Problem, columns: float, seconds: float) -> bool:
+    """Whether so many columns of K (or products with X) are computed in a second or two, and within ``seconds``."""
+    cost = terms_of(problem.X) if problem.kernel is None else entry_cost(problem.kernel, problem.X)
+    return problem.n_samples * columns * cost <= min(_AFFORDABLE, _SPEED * seconds)
 
 
 def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

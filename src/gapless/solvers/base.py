@@ -98,6 +98,10 @@ class Solver(ABC):
     unit: ClassVar[str] = "epochs"
     max_iter: ClassVar[int] = 1000  # the cap where the caller gives none
 
+    def cap(self, problem: Problem) -> float:
+        """The iterations after which a solve ends where the caller names no bound."""
+        return float(self.max_iter)
+
     @abstractmethod
     def unsupported(self, problem: Problem) -> str | None:
         """Why the algorithm's theory does not cover a problem, as a sentence; None if it does."""

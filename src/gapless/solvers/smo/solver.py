@@ -18,6 +18,7 @@ import numpy as np
 
 from gapless import _native
 from gapless.kernels import Linear, Panels
+from gapless.losses import DualEntropy
 from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
@@ -64,6 +65,10 @@ class SMO(Solver):
     def __post_init__(self) -> None:
         check_choice("pairs", self.pairs, PAIRS)
         check_positive("cache_mb", self.cache_mb)
+
+    def cap(self, problem: Problem) -> float:
+        """A pair of the entropy has no closed form, and takes about five times as long."""
+        return self.max_iter / (5.0 if isinstance(problem.dual, DualEntropy) else 1.0)
 
     def unsupported(self, problem: Problem) -> str | None:
         return None

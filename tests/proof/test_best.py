@@ -1,0 +1,90 @@
+"""What a solve has proven so far, with as many digits as its tol takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import gapless as gl
+from gapless.kernels import RBF, Polynomial
+from gapless.proof.best import Best, hides, prove, sharpened
+from gapless.proof.certificate import Point, combine, evaluate
+
+
+def make(offset: float = 0.0, kernel: gl.kernels.Kernel | None = None, **options: object) -> gl.Problem:
+    rng = np.random.default_rng(0)
+    return gl.Problem(rng.normal(size=(40, 3)) + offset, rng.integers(0, 2, 40), kernel=kernel, **options)
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(0.5), Polynomial(2)], ids=str)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("intercept", ["free", "regularized"])
+def test_twice_the_digits_prove_more_of_the_same_points(kernel, loss, intercept):
+    problem = make(1e3, kernel, loss=loss, intercept=intercept)
+    beta = gl.solve(problem, "smo", tol=1e-6, max_time=0.2).beta
+    rough = evaluate(problem, Point(beta=beta))
+    fine = prove(
+        problem, Point(beta=beta), tol=combine(*rough).relative_gap - 0.5 * combine(*rough).rounding / rough[0].value
+    )
+    assert rough[1].value <= fine[1].value <= fine[0].value <= rough[0].value
+    assert combine(*fine).rounding < combine(*rough).rounding
+    if problem.is_linear:
+        np.testing.assert_array_equal(fine[0].w, rough[0].w)
+
+
+def test_nothing_is_proven_twice_without_need():
+    problem = make()
+    points = evaluate(problem, Point(beta=gl.solve(problem).beta))
+    assert sharpened(problem, points, 1e-3) is points
+    assert not hides(points, 1e-3) and not hides((replace(points[0], value=2 * points[0].value), points[1]), 1e-3)
+
+
+def test_rounding_hides_what_it_may_account_for():
+    primal, dual = evaluate(make(), Point())
+    primal, dual = replace(primal, value=1.0 + 1e-9, rounding=1e-9), replace(dual, value=1.0 - 1e-9, rounding=1e-9)
+    assert hides((primal, dual), 1e-12) and not hides((primal, dual), 1e-8)
+    assert not hides((replace(primal, value=2.0), dual), 1e-12)
+    assert hides((replace(primal, value=math.inf, rounding=math.inf), dual), 1e-3)
+
+
+def test_the_better_of_each_side_is_kept():
+    problem = make()
+    best = Best(problem, 1e-9, one_point=False)
+    good, poor = gl.solve(problem, tol=1e-6).beta, np.zeros(40)
+    best.keep(Point(beta=good))
+    known = best.certificate
+    best.keep(Point(beta=0.5 * good + 0.5 * poor))
+    assert best.certificate.primal <= known.primal and best.certificate.dual >= known.dual
+    assert best.keep(Point()) is best.zero
+
+
+def test_a_status_tells_that_rounding_is_in_the_way():
+    """w and b of samples around 1e6 have too few digits for a gap of 1e-12, and the sentence says what would help."""
+    result = gl.solve(make(1e6), tol=1e-12)
+    assert result.status is gl.Status.ROUNDING and not result.status.proven
+    assert 1e-12 < result.certificate.relative_gap < 1e-9
+    assert "Floating point cannot prove more on data of this scale" in str(result.status)
+    assert "Centred features of a similar scale" in str(result.status)
+
+
+def test_a_dual_value_above_the_primal_one_proves_nothing():
+    primal, dual = evaluate(make(), Point())
+    certificate = combine(primal, replace(dual, value=1.1 * primal.value))
+    assert certificate.dual == -math.inf and certificate.relative_gap == math.inf
+
+
+def test_the_exact_primal_value_is_within_the_bounds_of_both_ways():
+    """P of the stored w and b in rationals, on data far from the origin."""
+    problem = make(1e5)
+    result = gl.solve(problem, tol=1e-10)
+    w, b = [Fraction(float(v)) for v in result.w], Fraction(result.b)
+    exact = sum(v * v for v in w) / 2
+    for x, y in zip(problem.X.tolist(), problem.y.tolist(), strict=True):
+        exact += max(Fraction(0), 1 - Fraction(y) * (sum(Fraction(a) * v for a, v in zip(x, w, strict=True)) + b))
+    certificate = result.certificate
+    assert Fraction(certificate.dual) <= exact <= Fraction(certificate.primal)
+    assert float(exact) >= certificate.primal - 2 * certificate.rounding
