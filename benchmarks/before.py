@@ -41,7 +41,7 @@ def main() -> None:
                 with_both(options.python, lambda versions, data=data: linear_rows(versions, data, options.gap))
     if "small" in options.parts:
         with_both(options.python, small_rows)
-    write_section(TITLE, report(stored()), ("gapless", "numpy", "scikit-learn"))
+    write_section(options.title, report(stored()), ("gapless", "numpy", "scikit-learn"))
 
 
 def _options() -> argparse.Namespace:
@@ -50,6 +50,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--parts", default=",".join(PARTS), help="kernel, linear, small")
     parser.add_argument("--rows", default=",".join(TABLE), help="data sets of the kernel table, by comma")
     parser.add_argument("--data", default="", help="data sets of the linear table, by comma; all if empty")
+    parser.add_argument("--title", default=TITLE, help="the section of RESULTS.md that the table goes to")
     parser.add_argument("--gap", type=float, default=1e-3, help="the relative gap")
     given = parser.parse_args()
     given.parts, given.rows = given.parts.split(","), given.rows.split(",")

@@ -111,8 +111,8 @@ def _weights(kind: str, rng: np.random.Generator, n: int, y: np.ndarray | None) 
 def _gram(kind: str, rng: np.random.Generator, n: int) -> np.ndarray:
     factor = rng.integers(-4, 5, size=(n, int(rng.integers(1, n + 1)))).astype(np.float64)
     if kind == "rounded":  # positive semi-definite only before its rounding
-        distance = ((factor[:, None, :] - factor[None, :, :]) ** 2).sum(axis=2)
-        return np.exp(-0.01 * distance)
+        products = factor @ factor.T  # of whole numbers, and so exact
+        return np.exp(-0.01 * (np.diag(products)[:, None] + np.diag(products) - 2.0 * products))
     gram = factor @ factor.T * 2.0 ** float(rng.integers(-20, 21))  # exact: whole numbers times a power of two
     if kind == "indefinite":
         other = rng.normal(size=(n, n))

@@ -247,6 +247,14 @@ def test_a_dual_value_is_infinite_for_an_exact_ray_alone():
             assert found.dual == math.inf if x == 0.0 else found.dual <= 1.0  # D(1) = 1 − ½ 1e-400
 
 
+def test_a_point_that_has_run_away_overflows_without_a_word():
+    """β of a hard margin that does not exist: its squares overflow, and prove nothing."""
+    problem = gl.Problem([[0.0], [1.0], [1.0]], [0, 0, 1], C=np.inf, kernel=kernels.RBF(1.0))
+    for offsets in (None, np.zeros(1)):
+        found = gl.certify(problem, gl.Point(beta=np.array([-1e200, -1e200, 2e200]), offsets=offsets))
+        assert found.primal == math.inf and not found.dual > 0
+
+
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_a_kernel_that_is_not_valid_has_no_dual_bound(intercept):
     problem = make(kernel=kernels.Sigmoid(1.0, -1.0), intercept=intercept)

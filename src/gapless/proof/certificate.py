@@ -142,9 +142,10 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         return _as_it_stands(problem, point, point.offsets), dual
 
     if problem.is_hard:
-        square = scale * scale * values.above(square)
-        error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
-        own = hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
+            square = scale * scale * values.above(square)
+            error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
+            own = hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
     else:
         expansion = None if problem.is_linear else beta
         own = PrimalPoint(
@@ -207,6 +208,7 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray
         rough[open_] = 0.0
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> PrimalPoint:
     """P of a model's own w and offsets; a hard margin that it misses costs infinitely much."""
     if point.w is not None:
