@@ -151,11 +151,11 @@ class _Run:
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # An expansion by kernel carries its own coefficients.
-        self.best = Best(problem, tol, in_samples and problem.is_linear, self.seconds_left)
+        self.best = Best(problem, tol, in_samples and problem.is_linear)
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
-        known = None if start is None else self.best.keep(start)
+        known = None if start is None else self.best.keep(start, self.seconds_left())
         # Before a set-up that may take long.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)
@@ -218,7 +218,7 @@ class _Run:
         point = self.engine.point()
         columns = 3 if self.problem.is_linear or point.beta is None else int(np.count_nonzero(point.beta))
         if self.problem.n_samples * columns <= _MOMENT:
-            self.best.keep(point)
+            self.best.keep(point, self.seconds_left())
 
     def bound_reached(self, outcome: Outcome, limit: float) -> Status | None:
         if outcome is Outcome.STALLED:
@@ -267,7 +267,7 @@ class _Run:
     def check(
         self, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
     ) -> Status | None:
-        found = primal, dual = known or self.best.keep(point)
+        found = primal, dual = known or self.best.keep(point, self.seconds_left())
         seconds = time.perf_counter() - self.began
         self.trace.append(self.iterations, seconds, primal.value, dual.value)
         certificate = self.best.certificate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from gapless.problems.problem import Problem
@@ -39,10 +38,8 @@ class Best:
     ``one_point``: the model is to be kept as β, so that of a linear problem only w = Σ βᵢxᵢ counts, and both bounds are those of one β.
     """
 
-    def __init__(
-        self, problem: Problem, tol: float, one_point: bool, seconds_left: Callable[[], float] = lambda: math.inf
-    ) -> None:
-        self.problem, self.tol, self.one_point, self.seconds_left = problem, tol, one_point, seconds_left
+    def __init__(self, problem: Problem, tol: float, one_point: bool) -> None:
+        self.problem, self.tol, self.one_point = problem, tol, one_point
         # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
         self.zero = self.points = evaluate(problem, Point())
         self._combined: tuple[Points, Certificate] | None = None
@@ -54,23 +51,23 @@ class Best:
             self._combined = self.points, combine(*self.points)
         return self._combined[1]
 
-    def keep(self, point: Point) -> Points:
-        """What a point proves; the better of it and of what was known, on either side, is kept."""
+    def keep(self, point: Point, seconds: float = math.inf) -> Points:
+        """What a point proves, with twice the digits only within ``seconds``; the better of it and of what was known, on either side, is kept."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
-        found = self._one(point) if self.one_point else self._prove(point)
-        self.points = sharpened(self.problem, self._better(found), self.tol, self.seconds_left())
+        found = self._one(point, seconds) if self.one_point else self._prove(point, seconds)
+        self.points = sharpened(self.problem, self._better(found), self.tol, seconds)
         return found
 
-    def _prove(self, point: Point) -> Points:
-        return sharpened(self.problem, evaluate(self.problem, point), self.tol, self.seconds_left())
+    def _prove(self, point: Point, seconds: float) -> Points:
+        return sharpened(self.problem, evaluate(self.problem, point), self.tol, seconds)
 
-    def _one(self, point: Point) -> Points:
+    def _one(self, point: Point, seconds: float) -> Points:
         """w = Σ βᵢxᵢ of a point."""
         if point.beta is not None:
-            return self._prove(Point(beta=point.beta))
-        found = self._prove(point)
-        return found if found[0].own else self._prove(Point(beta=found[1].beta))
+            return self._prove(Point(beta=point.beta), seconds)
+        found = self._prove(point, seconds)
+        return found if found[0].own else self._prove(Point(beta=found[1].beta), seconds)
 
     def _better(self, found: Points) -> Points:
         if self.one_point:
