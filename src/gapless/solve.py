@@ -275,7 +275,8 @@ class _Run:
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:
                 return Status.CONVERGED
-            if dual.kkt_violation <= self.kkt_tol and combine(*found).relative_gap <= self.tol:
+            own = certificate if found is self.best.points else combine(*found)
+            if dual.kkt_violation <= self.kkt_tol and own.relative_gap <= self.tol:
                 self.best.points = found  # both criteria speak of one point
                 return Status.CONVERGED
         kernel = self.problem.kernel

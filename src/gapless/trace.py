@@ -10,6 +10,8 @@ import numpy as np
 
 from gapless.proof.certificate import Certificate
 
+_TINY = float(np.finfo(float).tiny)
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -68,7 +70,7 @@ class Trace:
         finite = np.isfinite(primal) & np.isfinite(dual)
         safe = np.where(finite, primal, 1.0)
         with np.errstate(over="ignore"):  # a primal value of zero
-            gap = (safe - np.where(finite, dual, 0.0)) / np.maximum(np.abs(safe), np.finfo(float).tiny)
+            gap = (safe - np.where(finite, dual, 0.0)) / np.maximum(np.abs(safe), _TINY)
         return np.where(finite, gap, np.inf)
 
 
@@ -88,7 +90,7 @@ class Ascent:
         """One check: the iterate's dual value, the best gap, and the work until then."""
         self._work = work
         self._checks += 1
-        if not dual < self._risen + _STALL_SHARE * min(gap, max(abs(dual), np.finfo(float).tiny)):
+        if not dual < self._risen + _STALL_SHARE * min(gap, max(abs(dual), _TINY)):
             self._risen, self._risen_at, self._checks = dual, work, 0
 
     @property

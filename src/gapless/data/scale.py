@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gapless.data.memory import require_memory
+from gapless.data.rows import DenseRows, squared_norms
 from gapless.errors import InvalidInputError
 
 LARGEST = 1e75
@@ -26,9 +27,13 @@ def is_moderate(values: np.ndarray) -> bool:
     """Whether all numbers are finite and their squares sum to at most LARGEST², by one pass without a temporary; False asks for a second look."""
     flat = values.reshape(-1) if values.flags.c_contiguous else values.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
+        if flat.size <= _SHORT or flat.dtype.char not in "fd":
+            return float(np.dot(flat, flat)) <= LARGEST**2
         # BLAS shares longer sums among threads, which take longer to begin than the sum to end.
-        total = float(np.dot(flat, flat) if flat.size <= _SHORT else np.einsum("i,i", flat, flat))
-    return total <= LARGEST**2
+        n = flat.size // _SHORT
+        rest = flat[n * _SHORT :]
+        squares = squared_norms(DenseRows(flat[: n * _SHORT].reshape(n, _SHORT)), n)
+        return float(squares.sum()) + float(np.dot(rest, rest)) <= LARGEST**2
 
 
 def check_scale(values: np.ndarray, name: str) -> None:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 
 from gapless.data import require_memory
+from gapless.data.rows import as_rows, squared_norms
 from gapless.errors import InvalidInputError
 from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import (
@@ -55,12 +56,17 @@ class Table(Precomputed):
         self.kernel = kernel
         self.asymmetry = 0.0
         self._diagonal = gram.diagonal()
+        self._last: tuple[Any, np.ndarray] = (None, np.empty(0, np.int64))
 
     def diag(self, X: Any) -> np.ndarray:
         return self._diagonal[self.indices(X)]
 
     def indices(self, X: Any) -> np.ndarray:
-        return X[:, 0].astype(np.int64)
+        seen, places = self._last
+        if seen is not X:  # the samples of a pair of classes are asked for several times in a row
+            places = X[:, 0].astype(np.int64)
+            self._last = X, places
+        return places
 
     def formula(self, X: Any) -> tuple[Kernel, Any]:
         return self.kernel, self.samples[self.indices(X)]
@@ -160,8 +166,9 @@ def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
             variance = float(np.asarray(second).item()) / d - (float(np.asarray(first).item()) / d) ** 2
         else:
             mean = float(share @ X.sum(axis=1, dtype=np.float64)) / d
-            variance = float(share @ ((X - mean) ** 2).sum(axis=1, dtype=np.float64)) / d
-        rounding = (8 * np.finfo(float).eps * np.abs(X).max()) ** 2  # of constant features, whose variance is zero
+            variance = float(share @ squared_norms(as_rows(X - mean), len(X))) / d
+        largest = max(-float(X.min()), float(X.max()))
+        rounding = (16 * UNIT * largest) ** 2  # of constant features, whose variance is zero
     return 1.0 / (d * variance) if variance > rounding else 1.0
 
 

@@ -33,7 +33,8 @@ _ROUNDINGS = 12.0  # of a product besides its terms: moving the origin, scaling,
 _FUNCTION = 16.0  # roundings of an exponential or a hyperbolic tangent of ours, or NumPy's
 _CLOSE = 1e4  # by how much cancellation may enlarge the error of a distance before differences are taken (pairwise.py)
 
-_MUCH = 100.0  # times the roundings of an exponential, from where on it pays to look for a smaller bound
+_MUCH = 1000.0  # times the roundings of an exponential, from where on it pays to look for a smaller bound
+_FEW = 32  # rows whose mean is near enough to that of all
 _LOST = 0.01  # an exponent with a larger error than this tells nothing
 
 Magnitudes = tuple[np.ndarray, np.ndarray]
@@ -109,14 +110,15 @@ def _by_differences(X: Matrix) -> np.ndarray:
 def _far(X: Matrix, enough: float) -> np.ndarray:
     """At least ‖x − c‖² for every origin c that panels choose: zero for sparse rows, for dense ones a mean of some of them (or zero).
 
-    A mean is within the largest distance of any other origin. Where the norms themselves are at most ``enough``, zero is as good as the mean.
+    A mean is within the largest distance of any other origin, here the mean of a few rows. Where the norms themselves are at most ``enough``, zero is
+    as good.
     """
-    norms = np.sqrt(_squared_norms(X))
-    largest = float(norms.max(initial=0.0))
-    if not sp.issparse(X) and 4.0 * largest * largest > enough:
-        norms = np.sqrt(squared_norms(X - X.mean(axis=0, dtype=np.float64)))
-        largest = float(norms.max(initial=0.0))
-    return (norms + largest) ** 2
+    squares = _squared_norms(X)
+    if not sp.issparse(X) and 4.0 * float(squares.max(initial=0.0)) > enough:
+        squares = _squared_norms(X - X[:: 1 + len(X) // _FEW].mean(axis=0, dtype=np.float64))
+    norms = np.sqrt(squares)
+    norms += float(norms.max(initial=0.0))
+    return np.square(norms, out=norms)
 
 
 def _squared_norms(X: Matrix) -> np.ndarray:

@@ -164,15 +164,17 @@ class Problem:
             classes=None if classes is None else frozen(classes),
             is_hard=unit == math.inf,
             is_nu=False,
+            is_checked=weight is None and 1 / LARGEST <= unit <= LARGEST,
         )
 
     def _set(self, *, X: Any, y: np.ndarray, cost: np.ndarray, kernel: Kernel | None, **others: Any) -> None:
         """Store checked fields: where the constructor of every kind of problem ends.
 
-        ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``). What else is known beforehand of the
-        properties below may be given too.
+        ``groups`` and ``totals`` differ from one group of total zero in the ν-forms alone (see ``nu.py``); ``is_checked`` says that the costs are of
+        a scale that float64 stands. What else is known beforehand of the properties below may be given too.
         """
-        check_cost(cost)
+        if not others.pop("is_checked", False):
+            check_cost(cost)
         check_width(X)
         X = X if sp.issparse(X) else frozen(X)
         groups, totals = others.pop("groups", None), others.pop("totals", None)
@@ -226,10 +228,14 @@ class Problem:
         return type(terms)(*map(frozen, terms))
 
     @cached_property
+    def _squared_norms(self) -> np.ndarray:
+        return frozen(squared_norms(self.rows, self.n_samples))
+
+    @cached_property
     def diagonal(self) -> np.ndarray:
         """Kᵢᵢ (plus s²) in float64."""
         if self.kernel is None:
-            return frozen(squared_norms(self.rows, self.n_samples) + self.shift)
+            return frozen(self._squared_norms + self.shift)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
             diagonal = self.kernel.diag(self.X) + self.shift
         if not diagonal.max() <= LARGEST**2:
@@ -242,8 +248,14 @@ class Problem:
     def magnitudes(self) -> Magnitudes:
         """(g, r) of each sample: how large its kernel entries are at most, and how far float64 may be from them (kernels/rounding.py)."""
         if self.kernel is None:
-            return linear_magnitudes(self.X, squared_norms(self.rows, self.n_samples))
+            return linear_magnitudes(self.X, self._squared_norms)
         return magnitudes(self.kernel, self.X)
+
+    @cached_property
+    def largest(self) -> float:
+        """At least the largest √k(x, x)."""
+        g, _ = self.magnitudes
+        return float(g.max())
 
     @property
     def formula(self) -> tuple[Kernel | None, Any]:

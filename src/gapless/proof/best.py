@@ -56,7 +56,8 @@ class Best:
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
         found = self._one(point, seconds) if self.one_point else self._prove(point, seconds)
-        self.points = sharpened(self.problem, self._better(found), self.tol, seconds)
+        better = self._better(found)
+        self.points = better if better is found else sharpened(self.problem, better, self.tol, seconds)
         return found
 
     def _prove(self, point: Point, seconds: float) -> Points:

@@ -127,9 +127,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         if math.isnan(box_violation):  # a point that is not finite proves what zero does
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
         values = _decision_values(problem, beta)
-    w, f = values.w, values.f
+    w, f, valid = values.w, values.f, is_valid(problem)
     square, scale, value, violation, least, intervals, below, above = _native.proof_bounds(
-        problem.dual, problem.groups, problem.totals, problem.intercept == "free", has_multiples(problem),
+        problem.dual, problem.groups, problem.totals, problem.intercept == "free", valid and has_multiples(problem),
         not problem.is_hard, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
@@ -137,7 +137,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
     if value == math.inf and not (problem.is_hard and is_exact_ray(problem, beta)):
         value, below = -math.inf, math.inf  # a curvature that rounding has made zero
-    dual = DualPoint(value if is_valid(problem) else -math.inf, beta, box_violation, sum_violation, violation, below)
+    dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below)
     if isinstance(point, Point) and point.offsets is not None:
         return _as_it_stands(problem, point, point.offsets), dual
 

@@ -71,7 +71,7 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
     norm_error = _MORE * UNIT * (len(w) + _ROUNDINGS) * norm
     f = problem.expand_weights(w) if norm != 0.0 else np.zeros(problem.n_samples)
     factor = _MORE * UNIT * (terms_of(problem.X) + _ROUNDINGS) * math.sqrt(norm)
-    largest = float(g.max())
+    largest = problem.largest
     if beta is None:
         return Values(w, f, g, factor, norm, norm_error, largest=largest)
     reach = float(g @ np.abs(beta))
@@ -89,7 +89,7 @@ def expansion_error(beta: np.ndarray, g: np.ndarray, r: np.ndarray, unit: float 
 def values_of_expansion(problem: Problem, beta: np.ndarray, f: np.ndarray) -> Values:
     """f = Kβ in float64, whose entries and sums round."""
     g, r = problem.magnitudes
-    return Values(None, f, expansion_error(beta, g, r), 1.0, math.nan, largest=float(g.max()), beta=beta)
+    return Values(None, f, expansion_error(beta, g, r), 1.0, math.nan, largest=problem.largest, beta=beta)
 
 
 def values_of_model(problem: Problem, beta: np.ndarray) -> Values:
