@@ -126,7 +126,7 @@ def small_rows(versions: dict[str, Version]) -> None:
     for data in SMALL:
         for C in (1.0, 100.0):
             seconds: dict[str, list[float]] = {"now": [], "before": [], "sklearn": []}
-            for turn in range(8):
+            for turn in range(41):
                 for name, version in versions.items():
                     taken = version("small", data, C, False)["seconds"]
                     if turn:

@@ -36,18 +36,20 @@ struct Largest {
   double value, excess;
 };
 
+// The loss is t (s − ½ d t) at t = s/d, or at u where that is less; s − ½ d t ≥ ½ s, so that nothing cancels.
 GAPLESS_INLINE Largest side_of(double s, double e, double u, double d) {
-  if (!(s > 0.0) || !(u > 0.0)) return {0.0, 0.0};
-  const double called = d == 0.0 ? u : std::min(s / d, u);
-  const double value = called < u ? 0.5 * s * called : s * u - 0.5 * d * u * u;
-  return {value * (1.0 + 16.0 * unit), called * e + 20.0 * unit * value};
+  const double over = std::max(s, 0.0), called = d > 0.0 ? std::min(over / d, u) : u;
+  const double value = over > 0.0 ? called * (over - 0.5 * d * called) : 0.0;
+  return {value * (1.0 + 16.0 * unit), over > 0.0 ? called * e + 20.0 * unit * value : 0.0};
 }
 
+// A side whose bound is zero has no loss. No branch that a processor would have to guess.
 GAPLESS_INLINE Largest largest_loss_apart(const DualBox& box, Index i, double apart, double error) {
   const double e = error + 4.0 * unit * (std::fabs(apart) + box.epsilon[i]), reach = e - box.epsilon[i];
-  if (std::isnan(apart + e)) return {apart + e, 0.0};
   const Largest up = side_of(apart + reach, e, box.upper[i], box.d[i]), down = side_of(reach - apart, e, -box.lower[i], box.d[i]);
-  return up.value > down.value ? up : down;
+  const bool first = up.value > down.value;
+  const double doubt = 0.0 * (apart + e);  // NaN stays NaN
+  return {(first ? up.value : down.value) + doubt, first ? up.excess : down.excess};
 }
 
 GAPLESS_INLINE Largest largest_loss(const DualBox& box, Index i, double v, double error) {

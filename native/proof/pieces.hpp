@@ -10,7 +10,7 @@
 
 namespace gapless::proof {
 
-constexpr Index piece_samples = 1 << 15;  // some 0.1 ms of work: long against a hand-over to another thread, short against a wait for Ctrl-C
+constexpr Index piece_samples = 1 << 13;  // some 0.1 ms of work: long against a hand-over to another thread, short against a wait for Ctrl-C
 
 // work(begin, end) of each piece of n samples, in order.
 template <class Part, class Work>
