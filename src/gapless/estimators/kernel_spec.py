@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 
 from gapless.data import require_memory
-from gapless.data.rows import as_rows, squared_norms
 from gapless.errors import InvalidInputError
 from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import (
@@ -166,7 +165,8 @@ def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
             variance = float(np.asarray(second).item()) / d - (float(np.asarray(first).item()) / d) ** 2
         else:
             mean = float(share @ X.sum(axis=1, dtype=np.float64)) / d
-            variance = float(share @ squared_norms(as_rows(X - mean), len(X))) / d
+            apart = X - mean
+            variance = float(share @ np.einsum("ij,ij->i", apart, apart, dtype=np.float64)) / d
         largest = max(-float(X.min()), float(X.max()))
         rounding = (16 * UNIT * largest) ** 2  # of constant features, whose variance is zero
     return 1.0 / (d * variance) if variance > rounding else 1.0
