@@ -347,6 +347,17 @@ class Problem:
         """The C of the equivalent ½‖w‖² + C Σξ, for a sample of weight one."""
         return _unit_cost(self.convention, self.regularization, self.total_weight)
 
+    @property
+    def scale(self) -> float:
+        """What the value of ½‖w‖² + Σ cᵢ ℓ is multiplied by to be that of the objective as it was stated: λ for (λ/2)‖w‖² + Σξ.
+
+        >>> Problem([[-1.0], [1.0]], [0, 1], lam_sum=3.0).scale
+        3.0
+        """
+        if self.convention in ("C", "C_mean"):
+            return 1.0
+        return 2.0 * self.regularization if self.convention == "lam_mean_full" else self.regularization
+
     def in_convention(self, value: float, convention: Convention | None = None) -> float:
         """An objective value (or a gap) as the formula of ``convention`` gives it; the caller's own if None.
 

@@ -65,11 +65,13 @@ class Engine(ABC):
 
     ``judges``: it says by ``READY`` when a check pays, so that few others are needed. ``holds``: its point is not worth a check before it is ready.
     ``rises``: each of its steps raises D, so that a dual value that no longer does tells that rounding has stopped it.
+    ``grain``: the smallest part of an iteration that a step can make, 1/n of an epoch for a method that visits one sample at a time.
     """
 
     judges: bool = False
     holds: bool = False
     rises: bool = False
+    grain: float = 1.0
 
     @abstractmethod
     def step(self, budget: Budget, targets: Targets) -> Advance:
@@ -77,7 +79,11 @@ class Engine(ABC):
 
     @abstractmethod
     def point(self) -> Point:
-        """The current iterate, as a copy."""
+        """The iterate that the algorithm stands at, to the digit of the text, as a copy; of an averaging method the average."""
+
+    def answer(self) -> Point | None:
+        """What the method returns, where that is not its last iterate: the best, where a step may be for the worse."""
+        return None
 
     def whole_steps(self, budget: Budget, cost: float) -> int:
         """How many iterations of a given cost fit into a budget: at least one."""
