@@ -24,6 +24,7 @@ struct SdcaOptions {
   double shift = 0.0;                // what the intercept adds to each entry of K
   bool free_intercept = false;       // then shift is the penalty on Σβ
   bool uniform = false;              // draws with replacement in the place of reshuffled epochs; nothing is shrunk, no gap is known
+  std::vector<std::uint32_t> order = {};  // if not empty: these visits again and again in the place of epochs; as with uniform
   bool shrinks = true;
   double halved_from = infinity;     // entries of the active rows from which on an epoch is shared by two threads
   std::uint64_t seed = 1;
@@ -59,6 +60,8 @@ class Sdca {
   void sweep_in_halves(Visits visit);
   template <class S>
   void merge(S* samples, Visits visit, const SdcaTally& a, const SdcaTally& b);
+  bool plain() const { return options_.uniform || !options_.order.empty(); }  // the textbook's method: nothing is shrunk, no gap is known
+  void move_multiplier();
   void finish(double target);
   void bring_back();
   void renumber();

@@ -1,5 +1,7 @@
 #include "textbook/sgd.hpp"
 
+#include <cmath>
+
 namespace gapless {
 namespace {
 
@@ -7,15 +9,17 @@ namespace {
 constexpr double least_scale = 1e-4;
 
 template <class R, class Dual>
-SgdScalars descend(const R& rows, const Dual& dual, Places piece, double t, const SgdRule& rule, SgdScalars now, Out v, Out u, Out q) {
+SgdScalars descend(const R& rows, const Dual& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now, Out v, Out u,
+                   Out q) {
   const double n = static_cast<double>(rows.size());
-  for (const Index i : piece) {
-    const double eta = std::min(rule.constant ? rule.eta : rule.eta / (t + rule.t0), 1.0);
+  for (std::size_t k = 0; k < piece.size(); ++k) {
+    const Index i = piece[k];
+    const double eta = steps[k];
     const double g = n * dual.called(i, now.scale * rows.dot(i, v.data()) + now.b);
-    t += 1.0;
     now.scale *= 1.0 - eta;
-    now.b += eta * (rule.reach * g - rule.penalty * now.b);
-    if (now.scale < least_scale) {
+    now.b += eta * (intercept.reach * g - intercept.penalty * now.b);
+    const double size = std::fabs(now.scale);
+    if (!(least_scale <= size && size <= 1.0 / least_scale)) {
       for (double& value : v) value *= now.scale;
       for (std::size_t j = 0; j < u.size(); ++j) {
         q[j] -= now.sum_scale * u[j];
@@ -38,9 +42,10 @@ SgdScalars descend(const R& rows, const Dual& dual, Places piece, double t, cons
 
 }  // namespace
 
-SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, double t, const SgdRule& rule, SgdScalars now, Out v, Out u,
-                       Out q) {
-  return std::visit([&](const auto& all, const auto& terms) { return descend(all, terms, piece, t, rule, now, v, u, q); }, rows, dual);
+SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now,
+                       Out v, Out u, Out q) {
+  return std::visit(
+      [&](const auto& all, const auto& terms) { return descend(all, terms, piece, steps, intercept, now, v, u, q); }, rows, dual);
 }
 
 }  // namespace gapless
