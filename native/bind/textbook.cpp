@@ -91,12 +91,12 @@ void bind_textbook(nb::module_& m) {
         nb::gil_scoped_release free;
         const SgdScalars now = descend_sgd(all, terms, view(piece), view(steps), {reach, penalty}, {scale, b, sum_scale, sum_b}, view(v),
                                            view(u), view(q));
-        return std::make_tuple(now.scale, now.b, now.sum_scale, now.sum_b);
+        return std::make_tuple(now.scale, now.b, now.sum_scale, now.sum_b, now.made);
       },
       nb::arg("rows"), nb::arg("dual"), nb::arg("piece"), nb::arg("steps"), nb::arg("reach"), nb::arg("penalty"), nb::arg("scale"),
       nb::arg("b"), nb::arg("sum_scale"), nb::arg("sum_b"),
       nb::arg("v").noconvert(), nb::arg("u").noconvert(), nb::arg("q").noconvert(),
-      "One step of stochastic sub-gradient descent for each sample of piece, with its η from steps; writes v, u and q, returns (a, b, Σa, Σb).");
+      "One step of stochastic sub-gradient descent for each sample of piece, with its η from steps; writes v, u and q, returns (a, b, Σa, Σb, steps made).");
 }
 
 }  // namespace gapless::bind

@@ -4,7 +4,8 @@
 //
 // with η_t from `steps`, one for each of `piece`. With S = Σ a_t since the average began, and q the S-weighted updates of u, Σ β_t = S u − q: the
 // average costs two numbers a sample. a has any sign (η_t > 1); where its size leaves [10⁻⁴, 10⁴], it is folded into the vectors before digits are
-// lost. u and q may have more entries than there are samples: these shrink, and nothing is added to them. Writes v, u and q.
+// lost. u and q may have more entries than there are samples: these shrink, and nothing is added to them. Steps that are too large lead away
+// without end: the walk stops before a number is beyond 10⁷⁵, whose fourth power is the last one finite (data/scale.py). Writes v, u and q.
 #pragma once
 
 #include "core/dual.hpp"
@@ -20,6 +21,7 @@ struct SgdIntercept {
 struct SgdScalars {
   double scale, b;          // a and b
   double sum_scale, sum_b;  // their sums since the average began
+  Index made = 0;           // steps
 };
 
 SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now,

@@ -16,6 +16,7 @@ import numpy as np
 
 from gapless import _native
 from gapless.data.rows import row_entries
+from gapless.data.scale import LARGEST
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
@@ -95,6 +96,8 @@ class ProjectedGradientEngine(Engine):
 
     def _iterate(self) -> Outcome:
         beta = self._projected()
+        if not np.abs(beta).max() <= LARGEST:  # ε is too large, and nothing bounds the dual variables
+            return Outcome.STALLED
         f = product(self.problem, self.K, beta)
         value = self._dual_value(beta, f)
         if value < self.value - 1e-12 * abs(self.value) and (self.momentum > 1.0 or not self.is_fixed):

@@ -18,10 +18,11 @@ import numpy as np
 
 from gapless import _native
 from gapless.data.rows import row_entries
+from gapless.data.scale import LARGEST
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Advance, Budget, Engine, Solver, Targets, refuse_hard_margin, refuse_kernel
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, refuse_hard_margin, refuse_kernel
 from gapless.solvers.textbook.primal_start import primal_start
 from gapless.solvers.textbook.sampling import Order, check_sampling
 from gapless.solvers.textbook.spectrum import unbounded_curvature
@@ -103,13 +104,15 @@ class SgdEngine(Engine):
             self._begin_average()
         piece = self.order.next(int(min(self.samples_ahead(budget, n, cost), self.next_average - self.t)))
         # For each i of the piece: w ← (1 − ηₜ)w + ηₜ n gᵢ xᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)), and b likewise.
-        self.scale, self.b, self.sum_scale, self.sum_b = _native.descend_sgd(
+        self.scale, self.b, self.sum_scale, self.sum_b, made = _native.descend_sgd(
             problem.rows, problem.dual, piece, self.steps.after(self.t, len(piece)), self.reach, self.penalty,
             self.scale, self.b, self.sum_scale, self.sum_b, self.v, self.u, self.q,
         )  # fmt: skip
-        self.t += len(piece)
-        self.count += len(piece)
-        return Advance(len(piece) / n, cost * len(piece))
+        self.t += made
+        self.count += made
+        # Where the steps are so large that the iterates run away, the last one that is a number stays.
+        has_run_away = made < len(piece) or not abs(self.b) <= LARGEST
+        return Advance(made / n, cost * made, Outcome.STALLED if has_run_away else Outcome.RUNNING)
 
     def point(self) -> Point:
         problem = self.problem

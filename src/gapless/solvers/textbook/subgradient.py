@@ -15,9 +15,10 @@ from typing import ClassVar
 import numpy as np
 
 from gapless.data.rows import row_entries
+from gapless.data.scale import LARGEST
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import Advance, Budget, Engine, Solver, Targets, refuse_hard_margin, refuse_kernel
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, refuse_hard_margin, refuse_kernel
 from gapless.solvers.textbook.primal_start import primal_start
 from gapless.solvers.textbook.spectrum import largest_eigenvalue, unbounded_curvature
 from gapless.solvers.textbook.step_sizes import StepRule, StepSizes, check_steps
@@ -33,8 +34,8 @@ class Subgradient(Solver):
 
     ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), t = 1, 2, …, so that Σηₜ = ∞ and Σηₜ² < ∞; ``"constant"`` is ηₜ = η and reaches only a
     neighbourhood; ``"search"`` tries η, η/2, …, η/2¹² for ten iterations each and goes on with ``"decay"`` from the best; a function of t is any
-    other. ``eta`` is in the convention that the problem was stated in, and defaults to 1/λ (to one for C). t₀ defaults to zero, or to what the
-    curvature of P asks for where the loss is squared or the intercept free.
+    other. ``eta`` is in the convention that the problem was stated in, and defaults to 1/λ (to one for C). t₀ defaults to zero; where the
+    loss is squared to the curvature of P, and where the intercept is free to at least Σcᵢ, so that no step moves b by more than one.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
@@ -82,7 +83,10 @@ class SubgradientEngine(Engine):
     def step(self, budget: Budget, targets: Targets) -> Advance:
         cost = 2 * self.problem.n_samples * row_entries(self.problem.rows)
         steps = self.whole_steps(budget, cost)
-        for _ in range(steps):
+        for made in range(steps):
+            # Where the steps are so large that the iterates run away, the last one that is a number stays.
+            if not max(np.abs(self.w).max(), abs(self.b)) <= LARGEST:
+                return Advance(made, made * cost, Outcome.STALLED)
             self.iterate()
         return Advance(steps, steps * cost)
 
@@ -124,8 +128,12 @@ class SubgradientEngine(Engine):
 
 
 def least_delay(problem: Problem) -> float:
-    """The t₀ with which the first step, of 1/(1 + t₀), is not larger than one over P's curvature where the loss is squared; zero otherwise."""
+    """The default t₀, of a first step 1/(1 + t₀): zero where ½‖w‖² alone gives the pace.
+
+    Where the loss is squared, P's curvature, so that the first steps do not overshoot. With a free intercept Σcᵢ, so that no step moves b, which has
+    no curvature of its own, by more than one.
+    """
     curvature = float(unbounded_curvature(problem).max())
-    if curvature == 0.0:
-        return 0.0
-    return curvature * largest_eigenvalue(problem, None, shift=1.0 if problem.intercept == "free" else None)
+    if problem.intercept != "free":
+        return curvature * largest_eigenvalue(problem, None) if curvature > 0 else 0.0
+    return max(float(problem.cost.sum()), curvature * largest_eigenvalue(problem, None, shift=1.0))
