@@ -1,0 +1,138 @@
+"""The algorithms on the dual as the texts print them, a few lines of NumPy each, beside every iterate of the library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gapless as gl
+from gapless.solvers import SDCA, SMO, CoordinateAscent, ProjectedGradient
+from tests.textbook.by_hand import (
+    GIVEN,
+    STATEMENTS,
+    Statement,
+    assert_same_alpha,
+    assert_same_weights,
+    augmented,
+    order,
+    walk,
+)
+from tests.textbook.samples import N, X, y
+
+S = 2.0  # the feature of a regularised intercept
+KERNELS = {"linear": None, "rbf": gl.kernels.RBF(0.5)}
+ORDERS = ["epochs", "uniform", "cyclic", GIVEN]
+
+
+def matrix(kernel: str, intercept: str) -> np.ndarray:
+    """Q = diag(y) K diag(y), plus s² of a regularised intercept in each entry of K."""
+    K = X @ X.T if KERNELS[kernel] is None else KERNELS[kernel](X)
+    return np.outer(y, y) * (K + (S**2 if intercept == "regularized" else 0.0))
+
+
+def quadratic(at: Statement, loss: str, Q: np.ndarray) -> tuple[np.ndarray, float]:
+    """(H, upper) of max Σα − ½ αᵀHα on 0 ≤ α ≤ upper: H = Q/a, and for the squared hinge 1/2c more on its diagonal and no upper bound."""
+    return (Q / at.a, at.c) if loss == "hinge" else (Q / at.a + np.eye(N) / (2 * at.c), np.inf)
+
+
+def projected_gradient(H: np.ndarray, upper: float, epsilon: float, steps: int) -> list[np.ndarray]:
+    """α ← proj(α + ε∇)."""
+    iterates = [np.zeros(N)]
+    for _ in range(steps):
+        iterates.append(np.clip(iterates[-1] + epsilon * (1 - H @ iterates[-1]), 0, upper))
+    return iterates
+
+
+def coordinate_ascent(H: np.ndarray, upper: float, samples: list[int]) -> list[np.ndarray]:
+    """αₖ ← clip(αₖ + (1 − (Hα)ₖ)/Hₖₖ)."""
+    alpha, iterates = np.zeros(N), [np.zeros(N)]
+    for k in samples:
+        alpha[k] = np.clip(alpha[k] + (1 - H[k] @ alpha) / H[k, k], 0, upper)
+        iterates.append(alpha.copy())
+    return iterates
+
+
+def sdca(at: Statement, intercept: str, samples: list[int]) -> tuple[list[np.ndarray], list[tuple[np.ndarray, float]]]:
+    """δ = (1 − yᵢ⟨w,xᵢ⟩) a/‖xᵢ‖², ᾱ = clip(αᵢ + δ, 0, c), w += (ᾱ − αᵢ) yᵢxᵢ/a."""
+    x, alpha, w = augmented(intercept, S), np.zeros(N), np.zeros(4)
+    alphas, weights = [alpha.copy()], [(w[:3].copy(), 0.0)]
+    for i in samples:
+        new = np.clip(alpha[i] + (1 - y[i] * (w @ x[i])) * at.a / (x[i] @ x[i]), 0, at.c)
+        w += (new - alpha[i]) * y[i] * x[i] / at.a
+        alpha[i] = new
+        alphas.append(alpha.copy())
+        weights.append((w[:3].copy(), S * w[3]))
+    return alphas, weights
+
+
+def smo(at: Statement, Q: np.ndarray, pairs: str, steps: int) -> list[np.ndarray]:
+    """i = argmax over I_up of −yᵢ∇ᵢ; j = argmin over I_low, or the one that gains most; the pair in closed form, clipped (Fan et al. 2005)."""
+    H, alpha, iterates = Q / at.a, np.zeros(N), [np.zeros(N)]
+    for _ in range(steps):
+        v = y * (1 - H @ alpha)  # −y∇ of ½αᵀHα − Σα
+        up, low = np.where(y > 0, alpha < at.c, alpha > 0), np.where(y > 0, alpha > 0, alpha < at.c)
+        i = int(np.argmax(np.where(up, v, -np.inf)))
+        curvature = H[i, i] + np.diag(H) - 2 * y[i] * y * H[i]
+        gain = v[i] - v if pairs == "maximal_violation" else (v[i] - v) ** 2 / np.where(curvature > 0, curvature, 1e-12)
+        j = int(np.argmax(np.where(low & (v < v[i]), gain, -np.inf)))
+        room = [at.c - alpha[i] if y[i] > 0 else alpha[i], alpha[j] if y[j] > 0 else at.c - alpha[j]]
+        step = min((v[i] - v[j]) / curvature[j], *room)
+        alpha[i], alpha[j] = alpha[i] + y[i] * step, alpha[j] - y[j] * step
+        iterates.append(alpha.copy())
+    return iterates
+
+
+@pytest.mark.parametrize("share", [None, 0.5, 2.5])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("intercept", ["none", "regularized"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
+def test_projected_gradient(at, kernel, intercept, loss, share):
+    """ε = 1/L by default; a given ε is the text's, also where it is too large."""
+    H, upper = quadratic(at, loss, matrix(kernel, intercept))
+    problem = at.problem(intercept=intercept, intercept_scale=S, kernel=KERNELS[kernel], loss=loss)
+    epsilon = (1.0 if share is None else share) / np.linalg.eigvalsh(H)[-1]
+    solver = ProjectedGradient(eta=None if share is None else epsilon)
+    assert_same_alpha(problem, walk(problem, solver, 25), projected_gradient(H, upper, epsilon, 25))
+
+
+@pytest.mark.parametrize("sampling", ORDERS, ids=str)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("intercept", ["none", "regularized"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
+def test_coordinate_ascent(at, kernel, intercept, loss, sampling):
+    H, upper = quadratic(at, loss, matrix(kernel, intercept))
+    problem = at.problem(intercept=intercept, intercept_scale=S, kernel=KERNELS[kernel], loss=loss)
+    expected = coordinate_ascent(H, upper, order(sampling, 90))
+    assert_same_alpha(problem, walk(problem, CoordinateAscent(sampling=sampling), 90), expected)
+
+
+@pytest.mark.parametrize("sampling", ORDERS, ids=str)
+@pytest.mark.parametrize("intercept", ["none", "regularized"])
+@pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
+def test_sdca(at, intercept, sampling):
+    problem = at.problem(intercept=intercept, intercept_scale=S)
+    alphas, weights = sdca(at, intercept, order(sampling, 90))
+    seen = list(walk(problem, SDCA(sampling=sampling, shrinking=False, second_order=False), 90))
+    assert_same_alpha(problem, seen, alphas)
+    assert_same_weights(seen, weights)
+
+
+@pytest.mark.parametrize("sampling", ORDERS, ids=str)
+@pytest.mark.parametrize("intercept", ["none", "regularized"])
+@pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
+def test_sdca_of_the_squared_hinge(at, intercept, sampling):
+    """The same steps as on the explicit matrix."""
+    H, upper = quadratic(at, "squared_hinge", matrix("linear", intercept))
+    problem = at.problem(intercept=intercept, intercept_scale=S, loss="squared_hinge")
+    solver = SDCA(sampling=sampling, shrinking=False, second_order=False)
+    assert_same_alpha(problem, walk(problem, solver, 90), coordinate_ascent(H, upper, order(sampling, 90)))
+
+
+@pytest.mark.parametrize("pairs", ["second_order", "maximal_violation"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
+def test_smo_pair_by_pair(at, kernel, pairs):
+    problem = at.problem(kernel=KERNELS[kernel])
+    assert_same_alpha(problem, walk(problem, SMO(pairs=pairs), 40), smo(at, matrix(kernel, "free"), pairs, 40))
