@@ -24,10 +24,10 @@ struct SdcaOptions {
   double shift = 0.0;                // what the intercept adds to each entry of K
   bool free_intercept = false;       // then shift is the penalty on Σβ
   bool uniform = false;              // draws with replacement in the place of reshuffled epochs; nothing is shrunk, no gap is known
-  std::vector<std::uint32_t> order = {};  // if not empty: these visits again and again in the place of epochs; as with uniform
   bool shrinks = true;
   double halved_from = infinity;     // entries of the active rows from which on an epoch is shared by two threads
   std::uint64_t seed = 1;
+  std::vector<std::uint32_t> order = {};  // if any: these visits again and again in the place of epochs, as plain as uniform ones
 };
 
 class Sdca {

@@ -281,7 +281,7 @@ class Sdca:
     Epochs of dual coordinate ascent that keep w up to date; β = 0 to begin with.
     """
 
-    def __init__(self, rows: object, d: int, dual: object, curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, shift: float, free_intercept: bool, uniform: bool, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shrinks: bool, halved_from: float, seed: int) -> None: ...
+    def __init__(self, rows: object, d: int, dual: object, curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, shift: float, free_intercept: bool, uniform: bool, shrinks: bool, halved_from: float, seed: int, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def resume(self, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, separable: float) -> None:
         """

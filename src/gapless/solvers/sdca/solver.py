@@ -9,8 +9,9 @@ The epochs are native (``native/sdca``). Where they stop paying (a large C), sec
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class SDCA(Solver):
     array([1.])
     """
 
-    sampling: Any = "epochs"
+    sampling: str | Sequence[int] = "epochs"
     shrinking: bool = True
     second_order: bool = True
     halves: bool = True
@@ -83,7 +84,6 @@ class SdcaEngine(Engine):
 
     def __init__(self, solver: SDCA, problem: Problem, start: Point | None, seed: int) -> None:
         free, in_epochs = problem.intercept == "free", solver.sampling == "epochs"
-        order = given_order(problem.n_samples, solver.sampling)
         curvature, shift = problem.diagonal, problem.shift
         if free:
             # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.
@@ -99,10 +99,10 @@ class SdcaEngine(Engine):
             shift=shift,
             free_intercept=free,
             uniform=solver.sampling == "uniform",
-            order=np.empty(0, dtype=np.int64) if order is None else order,
             shrinks=solver.shrinking,
             halved_from=LEAST_ENTRIES if solver.halves else math.inf,
             seed=seed,
+            order=given_order(problem.n_samples, solver.sampling),
         )
         self.judges = isinstance(problem.dual, DualBox) and in_epochs
         self.grain = 1.0 / problem.n_samples

@@ -5,8 +5,9 @@ Holds the n×n kernel matrix, and refuses when that does not fit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class CoordinateAscent(Solver):
     array([0., 1.])
     """
 
-    sampling: Any = "epochs"
+    sampling: str | Sequence[int] = "epochs"
     name: ClassVar[str] = "coordinate_ascent"
     max_iter: ClassVar[int] = 10_000
 

@@ -8,8 +8,9 @@ O(nnz of xᵢ) a step, the average included. The steps 1/(λt) are a schedule fr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Pegasos(Solver):
     """
 
     average: bool = True
-    sampling: Any = "uniform"
+    sampling: str | Sequence[int] = "uniform"
     name: ClassVar[str] = "pegasos"
 
     def __post_init__(self) -> None:

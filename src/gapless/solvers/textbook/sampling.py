@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class Order:
     repeated when they end.
     """
 
-    def __init__(self, n: int, sampling: str | tuple[int, ...], rng: np.random.Generator) -> None:
+    def __init__(self, n: int, sampling: str | Sequence[int], rng: np.random.Generator) -> None:
         random = _native.Random(seed_of(rng))
         given = given_order(n, sampling)
         self._again = {"uniform": random.draw, "epochs": random.shuffle}.get(str(sampling))
@@ -49,7 +49,7 @@ def check_sampling(value: Any) -> str | tuple[int, ...]:
     raise InvalidInputError(f"sampling must be one of {', '.join(SAMPLINGS)}, or indices of samples; got {value!r}.")
 
 
-def given_order(n: int, sampling: str | tuple[int, ...]) -> np.ndarray | None:
+def given_order(n: int, sampling: str | Sequence[int]) -> np.ndarray | None:
     """The indices of an order without chance (of ``"cyclic"`` all n); None where each epoch draws its own. Refuses what is no sample."""
     if isinstance(sampling, str):
         return np.arange(n) if sampling == "cyclic" else None

@@ -11,6 +11,7 @@ start's w has beyond its Σβᵢxᵢ shrinks like a sample that is never visited
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targe
 from gapless.solvers.textbook.primal_start import primal_start
 from gapless.solvers.textbook.sampling import Order, check_sampling
 from gapless.solvers.textbook.spectrum import unbounded_curvature
-from gapless.solvers.textbook.step_sizes import StepRule, StepSizes, check_steps
+from gapless.solvers.textbook.step_sizes import StepSizes, check_steps
 
 STEPS = ("constant", "decay")
 AVERAGINGS = ("tail", "none")
@@ -50,11 +51,11 @@ class SGD(Solver):
     (0, 1, 1)
     """
 
-    step_rule: StepRule = "decay"
+    step_rule: str | Callable[[int], float] = "decay"
     eta: float | None = None
     t0: float | None = None
     averaging: str | int = "tail"
-    sampling: Any = "epochs"
+    sampling: str | Sequence[int] = "epochs"
     name: ClassVar[str] = "sgd"
 
     def __post_init__(self) -> None:

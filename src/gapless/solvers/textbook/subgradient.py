@@ -9,6 +9,7 @@ Since w ← (1 − ηₜ) w + ηₜ Σ gᵢxᵢ, the same average of the g is a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,7 +22,7 @@ from gapless.proof.certificate import Point
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, refuse_hard_margin, refuse_kernel
 from gapless.solvers.textbook.primal_start import primal_start
 from gapless.solvers.textbook.spectrum import largest_eigenvalue, unbounded_curvature
-from gapless.solvers.textbook.step_sizes import StepRule, StepSizes, check_steps
+from gapless.solvers.textbook.step_sizes import StepSizes, check_steps
 
 STEPS = ("constant", "decay", "search")
 # The lecture's trials: so many halvings of η, for so many iterations each.
@@ -43,7 +44,7 @@ class Subgradient(Solver):
     'CONVERGED'
     """
 
-    step_rule: StepRule = "decay"
+    step_rule: str | Callable[[int], float] = "decay"
     eta: float | None = None
     t0: float | None = None
     name: ClassVar[str] = "subgradient"
