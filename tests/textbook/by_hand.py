@@ -6,7 +6,7 @@ w = (1/a) Σ αᵢyᵢxᵢ and D(α) = Σα − (1/2a) αᵀQα. No naive algori
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,12 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 import gapless as gl
-from gapless.solvers.base import Budget, Targets
-from tests.textbook.samples import N, X, visits, y
+from gapless.solvers import SDCA, SGD, CoordinateAscent, Pegasos
+from tests.textbook.samples import SEED, N, X, visits, y
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
+S = 2.0  # the feature whose weight a regularised intercept is
+ONE_SAMPLE = (SGD, Pegasos, CoordinateAscent, SDCA)  # a step of these is a sample, of the others an iteration
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,17 @@ class Statement:
     a: float
     c: float
 
-    def problem(self, X: Any = X, y: Any = y, **options: Any) -> gl.Problem:
-        return gl.Problem(X, y, **{self.convention: self.value}, **options)
+    def problem(self, **options: Any) -> gl.Problem:
+        return gl.Problem(X, y, **{self.convention: self.value}, intercept_scale=S, **options)
+
+    def primal(self, loss: str, intercept: str, w: np.ndarray, b: float) -> float:
+        """The objective."""
+        square = w @ w + ((b / S) ** 2 if intercept == "regularized" else 0.0)
+        return 0.5 * self.a * square + self.c * LOSSES[loss][0](y * (X @ w + b)).sum()
+
+    def quadratic(self, loss: str, Q: np.ndarray) -> tuple[np.ndarray, float]:
+        """(H, upper) of D(α) = Σα − ½ αᵀHα on 0 ≤ α ≤ upper: H = Q/a; for the squared hinge 1/2c more on its diagonal, and no bound."""
+        return (Q / self.a, self.c) if loss == "hinge" else (Q / self.a + np.eye(N) / (2 * self.c), np.inf)
 
 
 STATEMENTS = [
@@ -60,45 +71,61 @@ def order(sampling: Any, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a user sees of an iterate."""
+    """What a user sees of an iterate: by a callback, and in the trace."""
 
-    w: np.ndarray
+    w: np.ndarray | None
     b: float
-    beta: np.ndarray | None
+    beta: np.ndarray
+    primal: float
+    dual: float
 
 
-def walk(problem: gl.Problem, solver: gl.solvers.Solver, count: int, start: Any = None) -> Iterator[Seen]:
-    """The iterates of a run in its smallest steps, the start included."""
-    engine = solver.init(problem, start, np.random.default_rng(5))
-    yield _seen(problem, engine.point())
-    for _ in range(count):
-        engine.step(Budget(iterations=engine.grain), Targets())
-        yield _seen(problem, engine.point())
+def walk(problem: gl.Problem, solver: gl.solvers.Solver, count: int, start: Any = None) -> tuple[list[Seen], gl.Result]:
+    """The iterates of a run in its smallest steps, the start included, and its result."""
+    grain = 1 / N if isinstance(solver, ONE_SAMPLE) else 1.0
+    seen: list[Seen] = []
+
+    def look(progress: Any) -> None:
+        iterate = progress.iterate
+        seen.append(Seen(iterate.w, float(np.mean(iterate.offsets)), iterate.beta, progress.primal, progress.dual))
+
+    result = gl.solve(
+        problem, solver, tol=0, max_iter=count * grain, check_every=grain, callback=look, start=start, random_state=SEED
+    )
+    assert_allclose(result.trace.iterations, grain * np.arange(count + 1), **EXACT)
+    assert result.trace.primal == [each.primal for each in seen]
+    assert result.trace.dual == [each.dual for each in seen]
+    return seen, result
 
 
-def _seen(problem: gl.Problem, point: Any) -> Seen:
-    w = problem.weights(point.beta) if point.w is None and problem.is_linear else point.w
-    b = problem.shift * float(point.beta.sum()) if point.b is None else point.b
-    return Seen(w, b, point.beta)
+def assert_ends_at(result: gl.Result, last: Seen) -> None:
+    """The result is the iterate itself."""
+    if last.w is not None:
+        assert_allclose(result.w, last.w, rtol=0)
+    assert_allclose(result.beta, last.beta, rtol=0)
+    assert result.b == last.b
 
 
-def assert_same_weights(seen: Iterator[Seen], expected: list[tuple[np.ndarray, float]]) -> None:
-    """(w, b) of each iterate."""
-    found = [(each.w, each.b) for each in seen]
-    assert len(found) == len(expected)
-    for (w, b), (own_w, own_b) in zip(expected, found, strict=True):
-        assert_allclose(own_w, w, **EXACT)
-        assert_allclose(own_b, b, **EXACT)
+def assert_same_weights(
+    seen: list[Seen], expected: list[tuple[np.ndarray, float]], value: Callable[..., float]
+) -> None:
+    """(w, b) and P of each iterate."""
+    assert len(seen) == len(expected)
+    for (w, b), own in zip(expected, seen, strict=True):
+        assert_allclose(own.w, w, **EXACT)
+        assert_allclose(own.b, b, **EXACT)
+        assert_allclose(own.primal, value(w, b), **EXACT)
 
 
-def assert_same_alpha(problem: gl.Problem, seen: Iterator[Seen], expected: list[np.ndarray]) -> None:
-    """α of each iterate, as the dual of the stated problem has it."""
-    found = [problem.scale * problem.y * each.beta for each in seen]
-    assert len(found) == len(expected)
-    for alpha, own in zip(expected, found, strict=True):
-        assert_allclose(own, alpha, **EXACT)
+def assert_same_alpha(problem: gl.Problem, seen: list[Seen], expected: list[np.ndarray], H: np.ndarray) -> None:
+    """α of each iterate, as the dual of the stated problem has it, and D = Σα − ½ αᵀHα."""
+    assert len(seen) == len(expected)
+    for alpha, own in zip(expected, seen, strict=True):
+        assert_allclose(problem.scale * y * own.beta, alpha, **EXACT)
+        terms = alpha.sum(), 0.5 * alpha @ H @ alpha
+        assert_allclose(own.dual, terms[0] - terms[1], rtol=0, atol=1e-12 * max(1.0, *terms))
 
 
-def augmented(intercept: str, s: float) -> np.ndarray:
+def augmented(intercept: str) -> np.ndarray:
     """x̃ = (x, s) for a regularised intercept, whose b is s times the last weight; (x, 0) otherwise."""
-    return np.hstack([X, np.full((N, 1), s if intercept == "regularized" else 0.0)])
+    return np.hstack([X, np.full((N, 1), S if intercept == "regularized" else 0.0)])

@@ -1,6 +1,8 @@
-"""Five runs of one step from each other's points are one run of five steps, for the methods without a hidden schedule."""
+"""Five runs of one step from each other's results are one run of five steps, for the methods without a hidden schedule."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,9 +14,9 @@ from tests.textbook.by_hand import EXACT, STATEMENTS, walk
 from tests.textbook.samples import N
 
 PRIMAL = {
-    "subgradient": lambda t: Subgradient("constant", eta=0.01),
+    "subgradient": lambda t: Subgradient("constant", eta=0.002),
     # The order goes on where the last run ended.
-    "sgd": lambda t: SGD("constant", eta=0.01, averaging="none", sampling=np.roll(np.arange(N), -t)),
+    "sgd": lambda t: SGD("constant", eta=0.002, averaging="none", sampling=np.roll(np.arange(N), -t)),
 }
 DUAL = {
     "projected_gradient": lambda t: ProjectedGradient(),
@@ -24,17 +26,15 @@ DUAL = {
 }
 
 
-def assert_chained(problem: gl.Problem, solver_at: object, steps: int = 5) -> None:
-    once = list(walk(problem, solver_at(0), steps))
-    start = None
+def assert_chained(problem: gl.Problem, solver_at: Callable[[int], gl.solvers.Solver], steps: int) -> None:
+    once, _ = walk(problem, solver_at(0), steps)
+    result = None
     for t in range(steps):
-        point = list(walk(problem, solver_at(t), 1, start=start))[-1]
-        for name in ("w", "b", "beta"):
-            found, expected = getattr(point, name), getattr(once[t + 1], name)
-            assert (found is None) == (expected is None)
-            if found is not None:
-                assert_allclose(found, expected, **EXACT)
-        start = gl.Point(beta=point.beta, w=point.w, b=point.b)
+        (before, after), result = walk(problem, solver_at(t), 1, start=result)
+        for found, expected in ((before, once[t]), (after, once[t + 1])):
+            for name in ("w", "b", "beta", "primal", "dual"):
+                if getattr(expected, name) is not None:
+                    assert_allclose(getattr(found, name), getattr(expected, name), **EXACT)
 
 
 @pytest.mark.parametrize("intercept", ["none", "regularized", "free"])

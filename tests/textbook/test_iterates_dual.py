@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,9 @@ from gapless.solvers import SDCA, SMO, CoordinateAscent, ProjectedGradient
 from tests.textbook.by_hand import (
     GIVEN,
     STATEMENTS,
+    S,
     Statement,
+    assert_ends_at,
     assert_same_alpha,
     assert_same_weights,
     augmented,
@@ -21,7 +24,6 @@ from tests.textbook.by_hand import (
 )
 from tests.textbook.samples import N, X, y
 
-S = 2.0  # the feature of a regularised intercept
 KERNELS = {"linear": None, "rbf": gl.kernels.RBF(0.5)}
 ORDERS = ["epochs", "uniform", "cyclic", GIVEN]
 
@@ -30,11 +32,6 @@ def matrix(kernel: str, intercept: str) -> np.ndarray:
     """Q = diag(y) K diag(y), plus s² of a regularised intercept in each entry of K."""
     K = X @ X.T if KERNELS[kernel] is None else KERNELS[kernel](X)
     return np.outer(y, y) * (K + (S**2 if intercept == "regularized" else 0.0))
-
-
-def quadratic(at: Statement, loss: str, Q: np.ndarray) -> tuple[np.ndarray, float]:
-    """(H, upper) of max Σα − ½ αᵀHα on 0 ≤ α ≤ upper: H = Q/a, and for the squared hinge 1/2c more on its diagonal and no upper bound."""
-    return (Q / at.a, at.c) if loss == "hinge" else (Q / at.a + np.eye(N) / (2 * at.c), np.inf)
 
 
 def projected_gradient(H: np.ndarray, upper: float, epsilon: float, steps: int) -> list[np.ndarray]:
@@ -56,7 +53,7 @@ def coordinate_ascent(H: np.ndarray, upper: float, samples: list[int]) -> list[n
 
 def sdca(at: Statement, intercept: str, samples: list[int]) -> tuple[list[np.ndarray], list[tuple[np.ndarray, float]]]:
     """δ = (1 − yᵢ⟨w,xᵢ⟩) a/‖xᵢ‖², ᾱ = clip(αᵢ + δ, 0, c), w += (ᾱ − αᵢ) yᵢxᵢ/a."""
-    x, alpha, w = augmented(intercept, S), np.zeros(N), np.zeros(4)
+    x, alpha, w = augmented(intercept), np.zeros(N), np.zeros(4)
     alphas, weights = [alpha.copy()], [(w[:3].copy(), 0.0)]
     for i in samples:
         new = np.clip(alpha[i] + (1 - y[i] * (w @ x[i])) * at.a / (x[i] @ x[i]), 0, at.c)
@@ -100,11 +97,12 @@ def largest(values: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_projected_gradient(at, kernel, intercept, loss, share):
     """ε = 1/L by default; a given ε is the text's, also where it is too large."""
-    H, upper = quadratic(at, loss, matrix(kernel, intercept))
-    problem = at.problem(intercept=intercept, intercept_scale=S, kernel=KERNELS[kernel], loss=loss)
+    H, upper = at.quadratic(loss, matrix(kernel, intercept))
+    problem = at.problem(intercept=intercept, kernel=KERNELS[kernel], loss=loss)
     epsilon = (1.0 if share is None else share) / np.linalg.eigvalsh(H)[-1]
-    solver = ProjectedGradient(eta=None if share is None else epsilon)
-    assert_same_alpha(problem, walk(problem, solver, 25), projected_gradient(H, upper, epsilon, 25))
+    seen, result = walk(problem, ProjectedGradient(eta=None if share is None else epsilon), 25)
+    assert_same_alpha(problem, seen, projected_gradient(H, upper, epsilon, 25), H)
+    assert_ends_at(result, seen[-1])
 
 
 @pytest.mark.parametrize("sampling", ORDERS, ids=str)
@@ -113,21 +111,23 @@ def test_projected_gradient(at, kernel, intercept, loss, share):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_coordinate_ascent(at, kernel, intercept, loss, sampling):
-    H, upper = quadratic(at, loss, matrix(kernel, intercept))
-    problem = at.problem(intercept=intercept, intercept_scale=S, kernel=KERNELS[kernel], loss=loss)
-    expected = coordinate_ascent(H, upper, order(sampling, 90))
-    assert_same_alpha(problem, walk(problem, CoordinateAscent(sampling=sampling), 90), expected)
+    H, upper = at.quadratic(loss, matrix(kernel, intercept))
+    problem = at.problem(intercept=intercept, kernel=KERNELS[kernel], loss=loss)
+    seen, result = walk(problem, CoordinateAscent(sampling=sampling), 90)
+    assert_same_alpha(problem, seen, coordinate_ascent(H, upper, order(sampling, 90)), H)
+    assert_ends_at(result, seen[-1])
 
 
 @pytest.mark.parametrize("sampling", ORDERS, ids=str)
 @pytest.mark.parametrize("intercept", ["none", "regularized"])
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_sdca(at, intercept, sampling):
-    problem = at.problem(intercept=intercept, intercept_scale=S)
+    problem = at.problem(intercept=intercept)
     alphas, weights = sdca(at, intercept, order(sampling, 90))
-    seen = list(walk(problem, SDCA(sampling=sampling, shrinking=False, second_order=False), 90))
-    assert_same_alpha(problem, seen, alphas)
-    assert_same_weights(seen, weights)
+    seen, result = walk(problem, SDCA(sampling=sampling, shrinking=False, second_order=False), 90)
+    assert_same_alpha(problem, seen, alphas, matrix("linear", intercept) / at.a)
+    assert_same_weights(seen, weights, partial(at.primal, "hinge", intercept))
+    assert_ends_at(result, seen[-1])
 
 
 @pytest.mark.parametrize("sampling", ORDERS, ids=str)
@@ -135,10 +135,10 @@ def test_sdca(at, intercept, sampling):
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_sdca_of_the_squared_hinge(at, intercept, sampling):
     """The same steps as on the explicit matrix."""
-    H, upper = quadratic(at, "squared_hinge", matrix("linear", intercept))
-    problem = at.problem(intercept=intercept, intercept_scale=S, loss="squared_hinge")
-    solver = SDCA(sampling=sampling, shrinking=False, second_order=False)
-    assert_same_alpha(problem, walk(problem, solver, 90), coordinate_ascent(H, upper, order(sampling, 90)))
+    H, upper = at.quadratic("squared_hinge", matrix("linear", intercept))
+    problem = at.problem(intercept=intercept, loss="squared_hinge")
+    seen, _ = walk(problem, SDCA(sampling=sampling, shrinking=False, second_order=False), 90)
+    assert_same_alpha(problem, seen, coordinate_ascent(H, upper, order(sampling, 90)), H)
 
 
 @pytest.mark.parametrize("pairs", ["second_order", "maximal_violation"])
@@ -146,7 +146,8 @@ def test_sdca_of_the_squared_hinge(at, intercept, sampling):
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_smo_pair_by_pair(at, kernel, pairs):
     problem, Q = at.problem(kernel=KERNELS[kernel]), matrix(kernel, "free")
-    alphas = [problem.scale * y * each.beta for each in walk(problem, SMO(pairs=pairs), 40)]
+    seen, result = walk(problem, SMO(pairs=pairs), 40)
+    alphas = [problem.scale * y * each.beta for each in seen]
     assert not alphas[0].any()
     several = 0
     for before, after in pairwise(alphas):
@@ -154,3 +155,5 @@ def test_smo_pair_by_pair(at, kernel, pairs):
         several += len(reached) > 1
         assert min(np.abs(after - alpha).max() for alpha in reached) <= 1e-12
     assert several < 20  # of 40 steps: the first ones, from α = 0, and a few ties later
+    assert_same_alpha(problem, seen, alphas, Q / at.a)
+    assert_ends_at(result, seen[-1])
