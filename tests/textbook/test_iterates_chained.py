@@ -53,6 +53,22 @@ def test_steps_on_the_dual(at, name, loss, intercept):
     assert_chained(at.problem(intercept=intercept, loss=loss), DUAL[name], 50)
 
 
+@pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
+def test_epochs(at, loss, intercept):
+    """Also with a free intercept, whose multiplier moves after each epoch."""
+    problem, solver = at.problem(intercept=intercept, loss=loss), SDCA(sampling="cyclic")
+    result = None
+    for epochs in range(1, 6):
+        result = gl.solve(problem, solver, tol=0, max_iter=1, start=result)
+        once = gl.solve(problem, solver, tol=0, max_iter=epochs)
+        assert result.iterations == 1 and once.iterations == epochs
+        assert_allclose(result.beta, once.beta, **EXACT)
+        assert_allclose(result.w, once.w, **EXACT)
+        assert_allclose(result.alpha(), once.alpha(), **EXACT)
+
+
 @pytest.mark.parametrize("pairs", ["second_order", "maximal_violation"])
 @pytest.mark.parametrize("intercept", ["free", "regularized"])
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)

@@ -89,6 +89,7 @@ class SdcaEngine(Engine):
             # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.
             shift = max(float(curvature.mean()), 1.0 / float(problem.cost.sum()))
             curvature = curvature + shift
+        self.is_free, self.shift = free, shift
         self.problem, self.rows = problem, compact(problem.rows)
         self.entries = row_entries(self.rows)
         self.epochs = _native.Sdca(
@@ -129,7 +130,7 @@ class SdcaEngine(Engine):
 
     @property
     def b(self) -> float:
-        """s² Σβ; of a free intercept its present multiplier."""
+        """s² Σβ; with a free intercept its multiplier and the penalty's part beside it."""
         return self.epochs.offset if self.newton is None else self.newton.b
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
@@ -141,7 +142,12 @@ class SdcaEngine(Engine):
 
     def point(self) -> Point:
         if self.newton is None:
-            return Point(beta=self.beta)
+            beta = self.beta
+            if not self.is_free:
+                return Point(beta=beta)
+            return Point(
+                beta=beta, b=self.b - self.shift * float(beta.sum())
+            )  # the multiplier, which a start goes on from
         return Point(beta=self.beta.copy(), w=self.w.copy(), b=self.b)
 
     def _visit(self, budget: Budget, target: float) -> bool:
