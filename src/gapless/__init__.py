@@ -26,6 +26,7 @@ from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT
 from gapless.result import Result, Status
 from gapless.solve import solve
+from gapless.steps import Step, steps
 from gapless.store import load
 from gapless.trace import Progress, Trace
 from gapless.verify import certify
@@ -51,6 +52,7 @@ __all__ = [
     "Progress",
     "Result",
     "Status",
+    "Step",
     "Trace",
     "certify",
     "compare",
@@ -63,4 +65,5 @@ __all__ = [
     "nu",
     "solve",
     "solvers",
+    "steps",
 ]
