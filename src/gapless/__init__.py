@@ -1,6 +1,8 @@
 """Gapless trains support vector machines and proves, with a duality gap, how close each model is to the optimum."""
 
+from importlib import import_module
 from importlib.metadata import version
+from types import ModuleType
 
 from sklearn.svm import l1_min_c
 
@@ -13,7 +15,9 @@ from gapless.estimators import (
     SVR,
     KernelFisherDiscriminant,
     KernelLogisticRegression,
+    KernelPCA,
     KernelPerceptron,
+    KernelRidge,
     LinearSVC,
     LinearSVR,
     NuSVC,
@@ -40,7 +44,9 @@ __all__ = [
     "Interrupted",
     "KernelFisherDiscriminant",
     "KernelLogisticRegression",
+    "KernelPCA",
     "KernelPerceptron",
+    "KernelRidge",
     "LinearSVC",
     "LinearSVR",
     "NuSVC",
@@ -61,6 +67,18 @@ __all__ = [
     "load",
     "losses",
     "nu",
+    "plot",
     "solve",
     "solvers",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """``gapless.plot`` is imported when it is first asked for."""
+    if name == "plot":
+        return import_module("gapless.plot")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "plot"})
