@@ -14,7 +14,7 @@ import pytest
 import gapless
 
 # Optional or slow to import: each is imported by the one function that needs it. scikit-learn itself imports the last two where it finds them.
-LAZY = ("matplotlib", "qpsolvers", "clarabel", "torch", "typer")
+LAZY = ("matplotlib", "sklearn.decomposition", "qpsolvers", "clarabel", "torch", "typer")
 HIDDEN = ("pandas", "rich")
 PACKAGES = [gapless, gapless.features, gapless.kernels, gapless.losses, gapless.plot, gapless.solvers]
 

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from sklearn.svm import l1_min_c
 
@@ -15,9 +15,7 @@ from gapless.estimators import (
     SVR,
     KernelFisherDiscriminant,
     KernelLogisticRegression,
-    KernelPCA,
     KernelPerceptron,
-    KernelRidge,
     LinearSVC,
     LinearSVR,
     NuSVC,
@@ -33,6 +31,10 @@ from gapless.solve import solve
 from gapless.store import load
 from gapless.trace import Progress, Trace
 from gapless.verify import certify
+
+if TYPE_CHECKING:
+    from gapless import plot as plot
+    from gapless.estimators.relatives import KernelPCA, KernelRidge
 
 __version__ = version("gapless")
 
@@ -72,13 +74,21 @@ __all__ = [
     "solvers",
 ]
 
+# Imported when first asked for: nobody who trains a support vector machine waits for scikit-learn's decompositions, or for what draws figures.
+_LATER = {
+    "KernelPCA": "gapless.estimators.relatives",
+    "KernelRidge": "gapless.estimators.relatives",
+    "plot": "gapless.plot",
+}
 
-def __getattr__(name: str) -> ModuleType:
-    """``gapless.plot`` is imported when it is first asked for."""
-    if name == "plot":
-        return import_module("gapless.plot")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    value = globals()[name] = module if name == "plot" else getattr(module, name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "plot"})
+    return sorted({*globals(), *_LATER})

@@ -267,7 +267,9 @@ def test_refusals_of_data():
         gl.KernelRidge(kernel=Polynomial(degree=5)).fit(1e70 * X, y)
 
 
-@pytest.mark.parametrize("estimator", [gl.KernelRidge(kernel="precomputed"), gl.KernelPCA(kernel="precomputed")], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [gl.KernelRidge(kernel="precomputed"), gl.KernelPCA(kernel="precomputed")], ids=str
+)
 def test_a_sparse_gram_matrix_is_refused_as_by_the_family(estimator):
     with pytest.raises(TypeError, match=r"Sparse precomputed kernels are not supported."):
         estimator.fit(sp.csr_array(RBF()(X)), y)
