@@ -32,7 +32,7 @@ class DecisionDisplay:
 
     A model trained on φ(X) is drawn in the plane of X: give the map and the two-column X that it was applied to, or a pipeline. Where f jumps, as a
     model of polar coordinates does across the half-line at angle π, no contour is drawn across: f = 0 and f = ±1 end on either side, where they are,
-    and a dotted line marks where the class changes without f being zero.
+    and a dotted line marks where the class changes without f being zero. (Of a jump that is not along one of the axes the regions alone show that.)
 
     >>> import gapless as gl
     >>> from gapless.plot import DecisionDisplay
@@ -107,11 +107,11 @@ class DecisionDisplay:
             raise InvalidInputError(
                 f"X must be the {len(alpha)} samples that {type(model).__name__} was trained on; got {len(points)}."
             )
+        # f = ±1 is the margin of a machine, and nothing in particular of other models.
+        margins = alpha is not None and classes is not None
         alpha = np.zeros(len(points)) if alpha is None else alpha / (alpha.max() or 1.0)
         labels = ("outside", "inside") if classes is None else (str(classes[0]), str(classes[1]))
         raster = _raster(_through(feature_map, estimator.decision_function), points, grid)
-        # f = ±1 is the margin where a loss asks for it, and nothing in particular elsewhere.
-        margins = classes is not None and hasattr(model, "alpha_")
         return cls(raster, points, signs, alpha, labels, names, margins, "class" if classes is not None else "sample")
 
     @property
@@ -285,14 +285,13 @@ def _signs(estimator: Any, classes: np.ndarray | None, X: np.ndarray, y: Any, fe
 
 
 def _coefficients(model: Any) -> np.ndarray | None:
-    """How much each training sample carries of the model: α, or the coefficients of a model that stores samples; None where neither is known."""
+    """α of each training sample, of a machine that has support vectors; None of any other model."""
     alpha = getattr(model, "alpha_", None)
     if isinstance(alpha, np.ndarray) and alpha.ndim == 1:
         return alpha
-    support, shape = getattr(model, "support_", None), getattr(model, "shape_fit_", None)
-    coefficients = np.abs(np.asarray(getattr(model, "dual_coef_", np.empty(0))))
-    if support is None or shape is None or coefficients.shape != (1, len(support)):
+    if not hasattr(model, "n_support_") or model.dual_coef_.shape[0] != 1:
         return None
-    alpha = np.zeros(shape[0])
-    alpha[support] = coefficients[0]
+    coefficients = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
+    alpha = np.zeros(model.shape_fit_[0])
+    alpha[model.support_] = np.abs(coefficients[0])
     return alpha

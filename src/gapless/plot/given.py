@@ -16,7 +16,7 @@ def describe(value: Any) -> str:
     """What a value is, for the end of a sentence, with the way out where there is one.
 
     >>> describe([1.0, 2.0]), describe(None)
-    ('a list', 'None')
+    ('a value of type list', 'None')
     >>> from gapless import SVC
     >>> describe(SVC())
     'an estimator, SVC: use from_estimator'
@@ -32,7 +32,7 @@ def describe(value: Any) -> str:
         return f"an estimator, {name}: use from_estimator"
     if hasattr(value, "results"):
         return f"a {name}: give its results"
-    return f"a{'n' if name[0] in 'aeiouAEIOU' else ''} {name}"
+    return f"a value of type {name}"
 
 
 def innermost(estimator: Any, *, fitted: bool = False) -> Any:
