@@ -25,7 +25,7 @@ EVERY = 0.09  # the distance between two markers of a line, as a share of the di
 
 @dataclass(frozen=True)
 class Curve:
-    """One history: x, the best primal and dual value up to each check in the caller's convention, and the relative gap.
+    """One history: x, the best proven primal and dual value up to each check, as the problem was stated, and the relative gap.
 
     ``marker`` tells the curves apart where colours do not.
     """
@@ -49,7 +49,6 @@ class _History:
     trace: Trace
     color: str
     marker: str
-    factor: float = 1.0
 
 
 def _of_results(results: Any) -> dict[str, _History]:
@@ -82,7 +81,6 @@ def _of_results(results: Any) -> dict[str, _History]:
             trace=result.trace,
             color=solver_color(result.solver, variant),
             marker=solver_marker(result.solver, variant),
-            factor=result.problem.in_convention(1.0),
         )
     return histories
 
@@ -130,8 +128,8 @@ def read_curves(given: Any, x: XAxis | None, *, estimators: bool = False) -> tup
         Curve(
             label=label,
             x=np.asarray(history.trace.iterations if x == "iterations" else history.trace.seconds),
-            primal=history.factor * history.trace.best_primal,
-            dual=history.factor * history.trace.best_dual,
+            primal=history.trace.best_primal,
+            dual=history.trace.best_dual,
             gap=history.trace.relative_gap,
             color=history.color,
             marker=history.marker,
