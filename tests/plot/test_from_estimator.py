@@ -53,6 +53,16 @@ def test_several_estimators_have_looks_of_their_own(display):
     assert [curve.label for curve in listed.curves] == ["SVC", "LinearSVC"] and listed.xlabel == "seconds"
 
 
+def test_seconds_of_a_short_span_have_labels():
+    display = GapDisplay.from_estimator(MODEL, x="seconds")
+    display.curves[0].x[:] = np.linspace(2e-4, 9e-4, len(display.curves[0].x))
+    ax = display.plot().ax_
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    shown = [label.get_text() for label in ax.get_xticklabels() if low <= label.get_position()[0] <= high]
+    assert shown == ["0.0002", "0.0005"]
+
+
 def test_pipelines_and_searches_are_their_model():
     pipeline = make_pipeline(StandardScaler(), gl.SVC()).fit(X, y)
     assert GapDisplay.from_estimator(pipeline).curves[0].label == "SVC"

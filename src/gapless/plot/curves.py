@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 XAxis = Literal["iterations", "seconds"]
 Results = Result | Sequence[Result] | Mapping[str, Result]
 Estimators = Any  # a fitted estimator, a list of them, or a dict by name
+_DECADES = 300.0  # the span of seconds below which powers of ten alone would be too few labels
 EVERY = 0.09  # the distance between two markers of a line, as a share of the diagonal of the axes
 
 
@@ -144,6 +145,12 @@ def scale_x(ax: Axes, curves: list[Curve], label: str) -> None:
     ax.set_xlabel(label)
     if label == "seconds":
         ax.set_xscale("log")
+        low, high = ax.get_xlim()
+        if high < _DECADES * low:
+            from matplotlib.ticker import LogLocator
+
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     elif max(curve.x.max() for curve in curves) > 20:
         ax.set_xscale("symlog", linthresh=1.0, linscale=0.3)
         ax.set_xlim(left=0.0)
