@@ -58,9 +58,10 @@ class Step:
     @cached_property
     def moved(self) -> np.ndarray:
         """The samples whose dual variable the last step changed."""
-        if self._before is None or self._before.beta is None or self._point.beta is None:
+        if self._before is None:
             return np.empty(0, dtype=np.int64)
-        return np.flatnonzero(self._point.beta != self._before.beta)
+        before = 0.0 if self._before.beta is None else self._before.beta
+        return np.flatnonzero(self.beta != before)
 
     @property
     def clipped(self) -> dict[int, str]:
