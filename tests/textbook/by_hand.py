@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
 
 import gapless as gl
-from gapless.solvers import SDCA, SGD, CoordinateAscent, Pegasos
+from gapless.solvers import SDCA, SGD, CoordinateAscent, Pegasos, Subgradient
 from tests.textbook.samples import SEED, N, X, visits, y
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -71,7 +72,7 @@ def order(sampling: Any, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a user sees of an iterate: by a callback, and in the trace."""
+    """What a user sees of an iterate."""
 
     w: np.ndarray | None
     b: float
@@ -81,7 +82,7 @@ class Seen:
 
 
 def walk(problem: gl.Problem, solver: gl.solvers.Solver, count: int, start: Any = None) -> tuple[list[Seen], gl.Result]:
-    """The iterates of a run in its smallest steps, the start included, and its result."""
+    """The iterates of a run in its smallest steps, the start included, and its result: by callbacks, in the trace and by ``steps`` the same."""
     grain = 1 / N if isinstance(solver, ONE_SAMPLE) else 1.0
     seen: list[Seen] = []
 
@@ -95,7 +96,22 @@ def walk(problem: gl.Problem, solver: gl.solvers.Solver, count: int, start: Any 
     assert_allclose(result.trace.iterations, grain * np.arange(count + 1), **EXACT)
     assert result.trace.primal == [each.primal for each in seen]
     assert result.trace.dual == [each.dual for each in seen]
+    walked = list(gl.steps(problem, solver, start=start, random_state=SEED, max_steps=count))
+    assert [step.t for step in walked] == list(range(count + 1))
+    for name in ("b", "beta", "primal", "dual", *(["w"] if problem.is_linear else [])):
+        assert_allclose(column(walked, name), column(seen, name), **EXACT)
+    assert_allclose(column(walked, "alpha"), problem.scale * y * column(seen, "beta"), **EXACT)
+    if (
+        not isinstance(solver, (Subgradient, SGD)) or problem.loss.name == "hinge"
+    ):  # others have no dual variables of their own
+        changed = [np.flatnonzero(after.beta != before.beta).tolist() for before, after in pairwise(seen)]
+        assert [step.moved.tolist() for step in walked] == [[], *changed]
     return seen, result
+
+
+def column(iterates: list[Any], name: str) -> np.ndarray:
+    """One attribute of all iterates, a row each."""
+    return np.array([getattr(each, name) for each in iterates])
 
 
 def assert_ends_at(result: gl.Result, last: Seen) -> None:
@@ -110,20 +126,18 @@ def assert_same_weights(
     seen: list[Seen], expected: list[tuple[np.ndarray, float]], value: Callable[..., float]
 ) -> None:
     """(w, b) and P of each iterate."""
-    assert len(seen) == len(expected)
-    for (w, b), own in zip(expected, seen, strict=True):
-        assert_allclose(own.w, w, **EXACT)
-        assert_allclose(own.b, b, **EXACT)
-        assert_allclose(own.primal, value(w, b), **EXACT)
+    assert_allclose(column(seen, "w"), [w for w, _ in expected], **EXACT)
+    assert_allclose(column(seen, "b"), [b for _, b in expected], **EXACT)
+    assert_allclose(column(seen, "primal"), [value(w, b) for w, b in expected], **EXACT)
 
 
 def assert_same_alpha(problem: gl.Problem, seen: list[Seen], expected: list[np.ndarray], H: np.ndarray) -> None:
     """α of each iterate, as the dual of the stated problem has it, and D = Σα − ½ αᵀHα."""
-    assert len(seen) == len(expected)
-    for alpha, own in zip(expected, seen, strict=True):
-        assert_allclose(problem.scale * y * own.beta, alpha, **EXACT)
-        terms = alpha.sum(), 0.5 * alpha @ H @ alpha
-        assert_allclose(own.dual, terms[0] - terms[1], rtol=0, atol=1e-12 * max(1.0, *terms))
+    alpha = np.array(expected)
+    assert_allclose(problem.scale * y * column(seen, "beta"), alpha, **EXACT)
+    linear, quadratic = alpha.sum(axis=1), 0.5 * ((alpha @ H) * alpha).sum(axis=1)
+    off = np.abs(column(seen, "dual") - (linear - quadratic))
+    assert (off <= 1e-12 * np.maximum(1.0, np.maximum(linear, quadratic))).all()
 
 
 def augmented(intercept: str) -> np.ndarray:

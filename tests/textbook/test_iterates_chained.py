@@ -42,7 +42,7 @@ def assert_chained(problem: gl.Problem, solver_at: Callable[[int], gl.solvers.So
 @pytest.mark.parametrize("name", PRIMAL)
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_steps_on_the_primal(at, name, loss, intercept):
-    assert_chained(at.problem(intercept=intercept, loss=loss), PRIMAL[name], 50)
+    assert_chained(at.problem(intercept=intercept, loss=loss), PRIMAL[name], 12)
 
 
 @pytest.mark.parametrize("intercept", ["none", "regularized"])
@@ -50,7 +50,7 @@ def test_steps_on_the_primal(at, name, loss, intercept):
 @pytest.mark.parametrize("name", DUAL)
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_steps_on_the_dual(at, name, loss, intercept):
-    assert_chained(at.problem(intercept=intercept, loss=loss), DUAL[name], 50)
+    assert_chained(at.problem(intercept=intercept, loss=loss), DUAL[name], 12)
 
 
 @pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
@@ -73,4 +73,4 @@ def test_epochs(at, loss, intercept):
 @pytest.mark.parametrize("intercept", ["free", "regularized"])
 @pytest.mark.parametrize("at", STATEMENTS, ids=lambda at: at.convention)
 def test_pairs(at, intercept, pairs):
-    assert_chained(at.problem(intercept=intercept, kernel=gl.kernels.RBF(0.5)), lambda t: SMO(pairs=pairs), 15)
+    assert_chained(at.problem(intercept=intercept, kernel=gl.kernels.RBF(0.5)), lambda t: SMO(pairs=pairs), 12)
