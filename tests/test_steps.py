@@ -54,6 +54,11 @@ def test_a_step_of_a_coordinate_method_moves_one_coordinate_or_a_pair(name, most
         assert any(step.clipped for step in seen)
 
 
+def test_what_a_method_without_dual_variables_moves_is_what_its_loss_suggests():
+    for before, step in itertools.pairwise(gl.steps(make(loss="squared_hinge"), "subgradient", max_steps=4)):
+        assert_array_equal(step.moved, np.flatnonzero(step.beta != before.beta))
+
+
 def test_steps_begin_where_they_are_told_and_end_when_they_are_told():
     problem = make()
     first = gl.solve(problem, "projected_gradient", tol=0, max_iter=3)

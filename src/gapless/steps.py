@@ -34,10 +34,13 @@ class Step:
     def _iterate(self) -> Iterate:
         return iterate_of(evaluate(self.problem, self._point))
 
-    @property
+    def _dual_variables(self, point: Point) -> np.ndarray:
+        return iterate_of(evaluate(self.problem, point)).beta if point.beta is None else point.beta
+
+    @cached_property
     def beta(self) -> np.ndarray:
         """The dual variables β, signed, of ½‖w‖² + Σ cᵢ ℓ; what the loss suggests, −c ℓ′, where the method has none."""
-        return self._iterate.beta if self._point.beta is None else self._point.beta
+        return self._dual_variables(self._point)
 
     @property
     def alpha(self) -> np.ndarray:
@@ -60,8 +63,7 @@ class Step:
         """The samples whose dual variable the last step changed."""
         if self._before is None:
             return np.empty(0, dtype=np.int64)
-        before = 0.0 if self._before.beta is None else self._before.beta
-        return np.flatnonzero(self.beta != before)
+        return np.flatnonzero(self.beta != self._dual_variables(self._before))
 
     @property
     def clipped(self) -> dict[int, str]:
