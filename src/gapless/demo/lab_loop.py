@@ -23,7 +23,7 @@ def lab_coordinate_ascent(X: np.ndarray, y: np.ndarray, c: float, epochs: int) -
     step masks the k-th entry and multiplies what is left, O(n) and two copies, where one product with a matrix does a whole step of the other two.
 
     >>> lab_coordinate_ascent(np.array([[1.0], [2.0]]), np.array([-1.0, 1.0]), c=3.0, epochs=50).round(6)
-    array([-1. , -1. ])
+    array([-1., -1.])
     """
     Q = (X * y[:, None]) @ (X * y[:, None]).T
     lam = np.zeros(len(y))
@@ -35,7 +35,7 @@ def lab_coordinate_ascent(X: np.ndarray, y: np.ndarray, c: float, epochs: int) -
 
 
 def lab_row(label: str, problem: Problem, epochs: float) -> Row:
-    """The loop's line of the table: so many epochs of it on a problem stated by ``lam_sum=c`` with a regularised intercept, proven as any other point."""
+    """The loop's line of the table: so many epochs of it on a problem that has a regularised intercept and is stated by ``lam_sum=c``."""
     epochs = math.ceil(epochs)
     X = np.column_stack([problem.X, np.full(problem.n_samples, problem.intercept_scale)])
     lab_coordinate_ascent(X[:_WARM_ROWS], problem.y[:_WARM_ROWS], problem.regularization, 1)
