@@ -44,8 +44,8 @@ def test_rows_tell_what_the_results_hold(problem, comparison):
     row = comparison.rows()[0]
     result = comparison.results["sdca"]
     assert isinstance(row, Row)
-    assert row.primal == problem.in_convention(result.certificate.primal) != result.certificate.primal
-    assert row.dual == problem.in_convention(result.certificate.dual)
+    assert (row.primal, row.dual) == (result.certificate.primal, result.certificate.dual)
+    assert problem.in_convention(row.primal, "C") != row.primal
     assert (row.relative_gap, row.iterations, row.seconds) == (
         result.certificate.relative_gap, result.iterations, result.seconds
     )  # fmt: skip

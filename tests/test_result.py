@@ -89,7 +89,7 @@ def test_wrong_samples_are_refused_in_words(kernel):
         assert str(error.value) == "X must be finite; row 0, column 1 is nan."
 
 
-def test_alpha_in_three_scalings():
+def test_alpha_in_four_scalings():
     X, y = data()
     weight = np.where(np.arange(40) == 3, 0.0, 1.0 + np.arange(40) % 2)
     result = gl.solve(gl.Problem(X, y, C=0.2, sample_weight=weight), tol=1e-8)
@@ -104,7 +104,10 @@ def test_alpha_in_three_scalings():
     assert_array_equal(result.alpha("fenchel"), -unit)
     with pytest.raises(InvalidInputError) as error:
         result.alpha("nu")
-    assert str(error.value) == "scaling must be one of C, unit, fenchel; got 'nu'."
+    assert str(error.value) == "scaling must be one of stated, C, unit, fenchel; got 'nu'."
+    stated = gl.solve(gl.Problem(X, y, lam_sum=5.0, sample_weight=weight), tol=1e-8)
+    assert_allclose(stated.alpha(), 5.0 * np.abs(stated.beta))
+    assert (stated.alpha() <= weight * (1 + 1e-12)).all()
 
 
 def test_support_vectors_are_those_with_weight():

@@ -43,8 +43,8 @@ DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
 Pair best_multiple(nb::handle box, In<double> beta, double square) {
   const DualBox terms = box_of(box);
   nb::gil_scoped_release release;
-  const auto [scale, value] = proof::best_multiple(terms, view(beta), square);
-  return {scale, value};
+  const proof::Multiple best = proof::best_multiple(terms, view(beta), square);
+  return {best.scale, best.value};
 }
 
 Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
@@ -53,20 +53,20 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
   return Pairs(nb::tuple(out));
 }
 
-std::tuple<double, double, double, double, double, Pairs, double, double> bounds(
+std::tuple<double, double, double, double, double, Pairs, double, double, double, double, Pairs> bounds(
     nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta, InOut<double> f,
     In<double> sizes, double factor, std::tuple<double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
-  std::vector<proof::Interval> offsets(totals.shape(0));
+  std::vector<proof::Interval> offsets(totals.shape(0)), plain(totals.shape(0));
   proof::Bounds found;
   {
     nb::gil_scoped_release release;
     const auto [norm, norm_error, square_error, largest] = weights;
     found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), {view(sizes), factor, least_error},
-                          {norm, norm_error, square_error, largest}, shift, offsets);
+                          {norm, norm_error, square_error, largest}, shift, offsets, plain);
   }
   return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
-          found.primal_rounding};
+          found.primal_rounding, found.plain_dual, found.plain_primal, pairs_of(plain)};
 }
 
 Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
@@ -80,11 +80,11 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
   return pairs_of(found);
 }
 
-Pair loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
+std::tuple<double, double, double> loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
   const DualTerms terms = dual_of(dual);
   nb::gil_scoped_release release;
-  const auto [above, rounding] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
-  return {above, rounding};
+  const auto [above, rounding, plain] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
+  return {above, rounding, plain};
 }
 
 Array<double> losses(nb::handle dual, In<double> f) {
@@ -110,11 +110,11 @@ void bind_proof(nb::module_& m) {
         nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
         nb::arg("weights"), nb::arg("shift"),
         "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple "
-        "of a feasible β, written to beta and f; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).");
+        "of a feasible β, written to beta and f, then D, P and offsets of β itself as computed; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),
-        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).");
+        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is, the sum itself).");
   m.def(
       "proof_expansion_errors",
       [](In<double> beta, In<double> g, In<double> r, double u, double terms) {

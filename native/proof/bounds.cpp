@@ -1,5 +1,6 @@
 #include "proof/bounds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -63,6 +64,32 @@ Square square_of(Vector beta, Vector f, const Errors& errors, bool products, boo
           std::isfinite(q + t + all.finite)};
 }
 
+// P at decision values f whose w has the square `norm`, with the best offsets, which it writes; b is that of a regularised intercept.
+struct Primal {
+  LossBounds losses{0.0, 0.0, 0.0};
+  double intercept = 0.0, price = 0.0, prices = 0.0;
+  double plain = infinity;  // as computed
+};
+
+Primal primal_of(const DualTerms& dual, Places groups, Vector totals, Options options, Vector f, const Errors& errors, double norm, double b,
+                 double shift, std::span<Interval> offsets) {
+  Primal out;
+  for (Interval& each : offsets) each = {b, b};
+  if (!options.primal) return out;
+  const Index n_groups = length(totals);
+  std::vector<double> middles(n_groups);
+  for (Index g = 0; g < n_groups; ++g) {
+    if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f);
+    middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
+    out.price += totals[g] * middles[g];
+    out.prices += std::fabs(totals[g] * middles[g]);
+  }
+  out.losses = loss_bounds(dual, groups, middles, f, errors);
+  out.intercept = shift > 0.0 ? 0.5 * b * (b / shift) : 0.0;
+  out.plain = 0.5 * norm + out.intercept + out.price + out.losses.plain;
+  return out;
+}
+
 }  // namespace
 
 Errors scaled(Errors errors, double scale) {
@@ -72,21 +99,23 @@ Errors scaled(Errors errors, double scale) {
 }
 
 Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Errors errors, const Weights& weights,
-              double shift, std::span<Interval> offsets) {
+              double shift, std::span<Interval> offsets, std::span<Interval> plain_offsets) {
   const bool known = !std::isnan(weights.norm);
   Square square = square_of(beta, f, errors, !known, shift > 0.0);
   double norm = known ? weights.norm : square.product.value;  // twice the regulariser, but for an intercept's part
   const double whole = norm + shift * square.total.value * square.total.value;
-  if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0};
+  if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0, -infinity, infinity};
   const DualBox* const box = std::get_if<DualBox>(&dual);
-  double scale = 1.0;
+  double scale = 1.0, plain_dual = 0.0, plain_primal = infinity;
   bool unbounded = false;
   if (box != nullptr && options.multiple) {
     const Multiple best = best_multiple(*box, beta, whole);
     scale = best.scale;
+    plain_dual = best.plain;
     unbounded = best.value == infinity;
   }
   if (scale != 1.0) {
+    plain_primal = primal_of(dual, groups, totals, options, f, errors, norm, shift * square.total.value, shift, plain_offsets).plain;
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
       beta[i] *= scale;
@@ -102,12 +131,13 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const Bounded regulariser{norm, known ? grown * weights.norm_error + 4.0 * unit * norm : square.product.error};
   const Bounded curvature{norm, known ? grown * weights.square_error + 4.0 * unit * norm : square.product.error};
   const double total = std::fabs(square.total.value) + square.total.error;
-  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0};
+  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0, plain_dual, plain_primal};
 
   // D
   const Bounded terms = separable(dual, beta);
   const double shifted = shift * total * total * (1.0 + 4.0 * unit);
   const double plain = terms.value - 0.5 * curvature.value - 0.5 * shift * square.total.value * square.total.value;
+  if (scale == 1.0) out.plain_dual = plain;
   const double repair =
       options.free ? repair_loss(dual, groups, totals, beta, f, errors, weights.largest) : 0.0;
   const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
@@ -119,26 +149,20 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double b = shift * square.total.value;
   const Index n_groups = length(totals);
   if (box != nullptr) out.violation = largest_violation(*box, beta, f, b, groups, n_groups, options.free);
-  for (Interval& each : offsets) each = {b, b};
+  const Primal found = primal_of(dual, groups, totals, options, f, errors, norm, b, shift, offsets);
+  if (scale == 1.0) {
+    out.plain_primal = found.plain;
+    std::copy(offsets.begin(), offsets.end(), plain_offsets.begin());
+  }
   if (!options.primal) return out;
 
   // P
-  double price = 0.0, prices = 0.0;
-  std::vector<double> middles(n_groups);
-  for (Index g = 0; g < n_groups; ++g) {
-    if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f);
-    middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
-    price += totals[g] * middles[g];
-    prices += std::fabs(totals[g] * middles[g]);
-  }
-  const LossBounds losses = loss_bounds(dual, groups, middles, f, errors);
-  const double intercept = shift > 0.0 ? 0.5 * b * (b / shift) : 0.0;
-  const double above = Bounded{0.5 * regulariser.above() + intercept + losses.above + price,
-                               8.0 * unit * (std::fabs(norm) + intercept + losses.above + prices)}.above();
+  const double above = Bounded{0.5 * regulariser.above() + found.intercept + found.losses.above + found.price,
+                               8.0 * unit * (std::fabs(norm) + found.intercept + found.losses.above + found.prices)}.above();
   if (std::isfinite(above)) out.primal = above;
-  const double value = 0.5 * norm + intercept + price + losses.above;
-  const double doubt = std::isfinite(above) ? above - value + losses.rounding : infinity;
-  out.primal_rounding = std::isfinite(0.5 * norm + price) && !std::isnan(doubt) ? doubt : 0.0;
+  const double value = 0.5 * norm + found.intercept + found.price + found.losses.above;
+  const double doubt = std::isfinite(above) ? above - value + found.losses.rounding : infinity;
+  out.primal_rounding = std::isfinite(0.5 * norm + found.price) && !std::isnan(doubt) ? doubt : 0.0;
   return out;
 }
 

@@ -19,6 +19,7 @@ struct Bounds {
   double violation;  // the largest violation of the optimality conditions by sβ; NaN for the entropy, whose slopes are infinite at its ends
   double primal;     // a number that P at the decision values s f with the best offsets is not above; infinite where it is not a number
   double dual_rounding, primal_rounding;  // how much of these two is owed to rounding
+  double plain_dual, plain_primal;        // D(β) and P at f with the best offsets: of the point as it stands, s = 1, as computed
 };
 
 struct Options {
@@ -35,9 +36,9 @@ struct Weights {
 };
 
 // f = Kβ but for the constant b = shift Σβ that a regularised intercept adds. Writes the best multiple into beta and f, and the interval of best
-// offsets of each group; the errors of the multiple are in its result.
+// offsets of each group, of the multiple and of the point as it stands; the errors of the multiple are in its result.
 Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Errors errors, const Weights& weights,
-              double shift, std::span<Interval> offsets);
+              double shift, std::span<Interval> offsets, std::span<Interval> plain_offsets);
 
 // The errors of s f, where s β rounds too.
 Errors scaled(Errors errors, double scale);

@@ -69,12 +69,13 @@ Multiple best_multiple(const DualBox& box, Vector beta, double square) {
     all.moved = all.moved || part.moved;
   }
   const double linear = linear_sum.value(), curvature = square + bend_sum.value(), largest = all.largest;
-  if (!all.moved) return {1.0, 0.0};
-  if (linear <= 0.0) return {0.0, 0.0};
-  if (curvature <= 0.0) return largest == infinity ? Multiple{1.0, infinity} : Multiple{largest, largest * linear};
+  const double plain = linear - 0.5 * curvature;
+  if (!all.moved) return {1.0, 0.0, 0.0};
+  if (linear <= 0.0) return {0.0, 0.0, plain};
+  if (curvature <= 0.0) return largest == infinity ? Multiple{1.0, infinity, plain} : Multiple{largest, largest * linear, plain};
   double scale = std::min(linear / curvature, largest);
   if (std::fabs(scale - 1.0) < near_one) scale = 1.0;
-  return {scale, scale * linear - 0.5 * scale * scale * curvature};
+  return {scale, scale * linear - 0.5 * scale * scale * curvature, plain};
 }
 
 Bounded separable(const DualTerms& dual, Vector beta) {

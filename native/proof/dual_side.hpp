@@ -8,9 +8,10 @@ namespace gapless::proof {
 
 struct Multiple {
   double scale, value;
+  double plain;  // D(β)
 };
 
-// (s, D(sβ)) for the best s that stays in the box, where `square` is βᵀKβ: D(sβ) = s Σ(pβ − ε|β|) − ½ s² (square + Σ dβ²).
+// (s, D(sβ), D(β)) for the best s that stays in the box, where `square` is βᵀKβ: D(sβ) = s Σ(pβ − ε|β|) − ½ s² (square + Σ dβ²).
 Multiple best_multiple(const DualBox& box, Vector beta, double square);
 
 // Σ h(β_i), with a bound on its error. d = 1/2c (and such) is within two roundings of what the cost says.

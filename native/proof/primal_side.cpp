@@ -230,25 +230,27 @@ LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vec
   return std::visit(
       [&](const auto& terms) {
         const bool one = offsets.size() == 1;
-        Sum above;
+        Sum above, plain;
         double rounding = 0.0;
         for (const LossBounds& part : by_pieces<LossBounds>(length(f), [&](Index begin, Index end) {
-               Sum above;
+               Sum above, plain;
                double rounding = 0.0;
                for (Index i = begin; i < end; ++i) {
                  const double v = f[i] + offsets[one ? 0 : groups[i]], error = errors.at(i, f[i]) + unit * std::fabs(v);
                  const Largest most = largest_loss(terms, i, v, error);
                  if (most.value == 0.0) continue;
                  above.add(most.value);
+                 plain.add(loss(terms, i, v));
                  rounding += most.excess;
                }
-               return LossBounds{above.value(), rounding};
+               return LossBounds{above.value(), rounding, plain.value()};
              })) {
           above.add(part.above);
+          plain.add(part.plain);
           rounding += part.rounding;
         }
         const double most = above.value();
-        return LossBounds{most + sum_error(length(f), most, most), rounding};
+        return LossBounds{most + sum_error(length(f), most, most), rounding, plain.value()};
       },
       dual);
 }

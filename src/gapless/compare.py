@@ -180,14 +180,14 @@ def compare(
 
 def as_row(name: str, result: Result, test: tuple[Any, Any] | None = None) -> Row:
     """A result as a line of the table, scored on ``test`` or else on its own samples."""
-    problem, proof = result.problem, result.certificate
+    proof = result.certificate
     return Row(
         solver=name,
         iterations=result.iterations,
         unit=result.trace.unit,
         seconds=result.seconds,
-        primal=problem.in_convention(proof.primal),
-        dual=problem.in_convention(proof.dual),
+        primal=proof.primal,
+        dual=proof.dual,
         relative_gap=proof.relative_gap,
         score=score(result, test),
         status=result.status.name,

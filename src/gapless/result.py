@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import singledispatch
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
 from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate
+from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT, kkt
 from gapless.trace import Trace
 
@@ -52,10 +52,13 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """The best primal and the best dual point of a solve, with their certificate.
+    """What a solver has found, to the digit that its algorithm left it at, with the certificate of how good it is.
 
     ``w`` and ``b`` are the primal point of a linear problem; for a kernel ``expansion`` holds the coefficients of w in the training samples.
-    ``beta`` is the dual point. ``ray`` is set when a hard margin does not exist: the exact dual ray that proves it, rounded, with Σ|βᵢ| = 1.
+    ``beta`` are the dual variables. The certificate speaks of points of its own, ``certificate.point``, which are as good or better: a β may have
+    been repaired and replaced by its best multiple, b by the best one for w, and the bounds may come from two iterates; ``certified`` has these in
+    place of the solver's. ``last`` is the iterate that ``solve(start=result)`` goes on from. ``ray`` is set when a hard margin does not exist: the
+    exact dual ray that proves it, rounded, with Σ|βᵢ| = 1.
 
     >>> import gapless as gl
     >>> result = gl.solve(gl.Problem([[-2.0], [-1.0], [1.0]], ["a", "a", "b"], C=10.0))
@@ -77,6 +80,15 @@ class Result:
     iterations: float
     seconds: float
     ray: np.ndarray | None = field(default=None, repr=False)
+    last: Point | None = field(default=None, repr=False)
+
+    @property
+    def certified(self) -> Self:
+        """The same result with the certificate's own point in the place of the solver's."""
+        point = self.certificate.point
+        if point is None:
+            return self
+        return replace(self, w=point.w, offsets=point.offsets, beta=point.beta, expansion=point.expansion)
 
     @property
     def b(self) -> float:
@@ -88,13 +100,17 @@ class Result:
         """Indices of the support vectors, the samples with β ≠ 0."""
         return np.flatnonzero(self.beta)
 
-    def alpha(self, scaling: Literal["C", "unit", "fenchel"] = "C") -> np.ndarray:
-        """|β| in one of the textbook scalings: ``"C"`` in [0, cᵢ], ``"unit"`` in [0, 1], ``"fenchel"`` in [−1, 0]."""
+    def alpha(self, scaling: Literal["stated", "C", "unit", "fenchel"] = "stated") -> np.ndarray:
+        """|β| in one of the textbook scalings: ``"stated"`` as the dual of the stated problem has it, ``"C"`` in [0, cᵢ], ``"unit"`` in [0, 1],
+        ``"fenchel"`` in [−1, 0].
+        """
         alpha = np.abs(self.beta)
+        if scaling == "stated":
+            return self.problem.scale * alpha
         if scaling == "C":
             return alpha
         if scaling not in ("unit", "fenchel"):
-            raise InvalidInputError(f"scaling must be one of C, unit, fenchel; got {scaling!r}.")
+            raise InvalidInputError(f"scaling must be one of stated, C, unit, fenchel; got {scaling!r}.")
         share = np.divide(alpha, self.problem.cost, out=np.zeros_like(alpha), where=self.problem.cost > 0)
         return share if scaling == "unit" else -share
 
@@ -141,9 +157,9 @@ class CrammerSingerResult(Result):
         """Indices of the samples with a block β ≠ 0."""
         return np.flatnonzero(self.beta.any(axis=1))
 
-    def alpha(self, scaling: str = "C") -> np.ndarray:
-        """|β|, a column a class; the only scaling is ``"C"``."""
-        if scaling != "C":
+    def alpha(self, scaling: str = "stated") -> np.ndarray:
+        """|β|, a column a class; the only scaling is ``"C"``, in which such a problem is stated."""
+        if scaling not in ("stated", "C"):
             raise InvalidInputError(f"scaling must be C for Crammer and Singer's machine; got {scaling!r}.")
         return np.abs(self.beta)
 
@@ -171,9 +187,9 @@ class MultinomialResult(Result):
         """Indices of the samples with a block β ≠ 0."""
         return np.flatnonzero(self.beta.any(axis=1))
 
-    def alpha(self, scaling: str = "C") -> np.ndarray:
-        """|β|, a column a class; the only scaling is ``"C"``."""
-        if scaling != "C":
+    def alpha(self, scaling: str = "stated") -> np.ndarray:
+        """|β|, a column a class; the only scaling is ``"C"``, in which such a problem is stated."""
+        if scaling not in ("stated", "C"):
             raise InvalidInputError(f"scaling must be C for multinomial regression; got {scaling!r}.")
         return np.abs(self.beta)
 

@@ -6,7 +6,6 @@ import math
 import time
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -19,14 +18,15 @@ from gapless.kernels import Validity
 from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube, narrowed
-from gapless.proof.best import Best
-from gapless.proof.certificate import DualPoint, Point, PrimalPoint, combine
+from gapless.proof.best import Best, Points, iterate_of
+from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, combine
 from gapless.proof.exact_ray import equal_rows_ray
-from gapless.proof.points import check_point
+from gapless.proof.points import CertifiedPoint, check_point
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver, as_solver
 from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets, own_solver
+from gapless.solvers.seed import Seed
 from gapless.trace import Ascent, Callback, Progress, Trace
 
 # A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
@@ -84,7 +84,7 @@ def solve(
     callback
         Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
     start
-        A :class:`~gapless.result.Result`, a :class:`~gapless.proof.certificate.Point` or dual variables to go on from.
+        A :class:`~gapless.result.Result`, whose last iterate counts, a :class:`~gapless.proof.certificate.Point` or dual variables β to go on from.
     random_state
         Seed of the stochastic solvers: the same seed gives the same model.
     check_every
@@ -152,6 +152,8 @@ class _Run:
         self.separable: bool | None = None
         # An expansion by kernel carries its own coefficients.
         self.best = Best(problem, tol, in_samples and problem.is_linear)
+        self.last: tuple[Point | None, Iterate] = (None, iterate_of(self.best.zero))  # the newest iterate
+        self.found: Iterate | None = None  # what the method returns, where that is another one
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
@@ -161,15 +163,15 @@ class _Run:
             return self.result(Status.CALLBACK)
         if self.is_late():
             return self.result(Status.MAX_TIME)
-        seeded: Any = _Seed(seed)
+        seeded: Any = Seed(seed)
         engine = self.solver.init(self.to_solve(), start, np.random.default_rng(seeded))
         self.engine = engine
         if start is None and engine.holds:
-            status = self.check(Point(), known=self.best.points)
+            status = self.check(Point(), known=self.best.zero)
         else:
             first = start or engine.point()
             if known is None and first.beta is not None and first.w is None and not first.beta.any():
-                known = self.best.points
+                known = self.best.zero
             status = self.check(first, known=known)
         targets = Targets(self.tol, self.kkt_tol)
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
@@ -218,7 +220,16 @@ class _Run:
         point = self.engine.point()
         columns = 3 if self.problem.is_linear or point.beta is None else int(np.count_nonzero(point.beta))
         if self.problem.n_samples * columns <= _MOMENT:
-            self.best.keep(point, self.seconds_left())
+            self.keep(point)
+
+    def keep(self, point: Point) -> Points:
+        """Prove a point, and with it what the method would return now; the newest iterate is remembered."""
+        found = self.best.keep(point, self.seconds_left())
+        self.last = point, iterate_of(found)
+        answer = None if self.engine is None else self.engine.answer()
+        if answer is not None:
+            self.found = iterate_of(self.best.keep(answer, self.seconds_left()))
+        return found
 
     def bound_reached(self, outcome: Outcome, limit: float) -> Status | None:
         if outcome is Outcome.STALLED:
@@ -264,18 +275,31 @@ class _Run:
         share = _JUDGED_SHARE if engine.judges else _CHECK_SHARE
         return float(self.work + max(_CHECK_COST * cost, share * self.work)), math.inf
 
-    def check(
-        self, point: Point, ending: Status | None = None, known: tuple[PrimalPoint, DualPoint] | None = None
-    ) -> Status | None:
-        found = primal, dual = known or self.best.keep(point, self.seconds_left())
+    def check(self, point: Point, ending: Status | None = None, known: Points | None = None) -> Status | None:
+        if known is not None:
+            self.last = point, iterate_of(known)
+        found = _, dual = known or self.keep(point)
         seconds = time.perf_counter() - self.began
-        self.trace.append(self.iterations, seconds, primal.value, dual.value)
         certificate = self.best.certificate
-        self.ascent.see(dual.value, certificate.gap, self.work)
+        scale, iterate = self.problem.scale, self.last[1]
+        self.ascent.see(scale * dual.value, certificate.gap, self.work)
+        status = self.judged(found, ending)
+        certificate = self.best.certificate
+        values = scale * iterate.primal, scale * iterate.dual
+        self.trace.append(self.iterations, seconds, values, (certificate.primal, certificate.dual))
+        if status is not None or self.callback is None:
+            return status
+        progress = Progress(self.solver.name, self.iterations, seconds, certificate, self.tol, *values, iterate)
+        return Status.CALLBACK if self.callback(progress) else None
+
+    def judged(self, found: Points, ending: Status | None) -> Status | None:
+        """The status that the newest point and the best bounds end the solve with, if any."""
+        _, dual = found
+        certificate = self.best.certificate
         if certificate.relative_gap <= self.tol:
             if self.kkt_tol == math.inf:
                 return Status.CONVERGED
-            own = certificate if found is self.best.points else combine(*found)
+            own = certificate if found is self.best.points else combine(*found).stated(self.problem.scale)
             if dual.kkt_violation <= self.kkt_tol and own.relative_gap <= self.tol:
                 self.best.points = found  # both criteria speak of one point
                 return Status.CONVERGED
@@ -285,10 +309,7 @@ class _Run:
             return Status.STATIONARY
         if self.problem.is_hard and self.not_separable(dual, ending):
             return Status.NOT_SEPARABLE
-        if self.callback is None:
-            return None
-        progress = Progress(self.solver.name, self.iterations, seconds, certificate, self.tol)
-        return Status.CALLBACK if self.callback(progress) else None
+        return None
 
     def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
         """Ask for an exact proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
@@ -298,11 +319,11 @@ class _Run:
             ray = dual.beta / np.abs(dual.beta).max()
             self.ray = ray / np.abs(ray).sum()
             return True
-        if len(self.trace) == 1:  # equal samples are found in a moment
+        if not len(self.trace):  # equal samples are found in a moment
             equal = equal_rows_ray(self.problem)
             self.ray = None if equal is None else equal.rounded(self.problem.n_samples)
             return self.ray is not None
-        if len(self.trace) < 4 and ending not in (Status.STALLED, Status.MAX_ITER):
+        if len(self.trace) < 3 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
         left = self.seconds_left()
         try:
@@ -317,53 +338,42 @@ class _Run:
         return not self.separable
 
     def result(self, status: Status) -> Result:
-        primal, dual = self.best.points
         certificate = self.best.certificate
+        point, last = self.last
+        found = last if self.found is None else self.found
         if status is Status.NOT_SEPARABLE:
-            certificate = replace(certificate, primal=math.inf, dual=math.inf)
-            # There is no model, and an iterate may have run away along the ray.
-            if not _is_finite(primal.w, primal.expansion, primal.offsets):
-                primal = self.best.zero[0]
-            if not _is_finite(dual.beta):
-                dual = self.best.zero[1]
+            certificate = self._without_model(certificate)
+            if not _is_finite(found.w, found.expansion, found.offsets, found.beta):
+                found = iterate_of(self.best.zero)
         return result_type(self.problem)(
             problem=self.problem,
             solver=self.solver.name,
-            w=primal.w,
-            offsets=primal.offsets,
-            beta=dual.beta,
-            expansion=primal.expansion,
+            w=found.w,
+            offsets=found.offsets,
+            beta=found.beta,
+            expansion=found.expansion,
             certificate=certificate,
             trace=self.trace,
             status=status,
             iterations=self.iterations,
             seconds=time.perf_counter() - self.began,
             ray=self.ray,
+            last=point,
         )
+
+    def _without_model(self, certificate: Certificate) -> Certificate:
+        """That no hard margin exists; an iterate may have run away along the ray, so that zero stands for what is not finite."""
+        primal, dual = self.best.points
+        if not _is_finite(primal.w, primal.expansion, primal.offsets):
+            primal = self.best.zero[0]
+        if not _is_finite(dual.beta):
+            dual = self.best.zero[1]
+        own = CertifiedPoint(primal.w, primal.expansion, primal.offsets, dual.beta)
+        return replace(certificate, primal=math.inf, dual=math.inf, point=own)
 
 
 def _is_finite(*arrays: np.ndarray | None) -> bool:
     return all(bool(np.isfinite(array).all()) for array in arrays if array is not None)
-
-
-class _Seed(np.random.bit_generator.ISpawnableSeedSequence):
-    """NumPy's seed sequence, whose words are mixed once for all subproblems of a fit: that would take longer than much else of a small solve."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._parent: np.random.SeedSequence | None = None
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
-        return _words(self._seed, n_words, np.dtype(dtype).char)
-
-    def spawn(self, n_children: int) -> Any:
-        self._parent = self._parent or np.random.SeedSequence(self._seed)
-        return self._parent.spawn(n_children)
-
-
-@lru_cache(maxsize=16)
-def _words(seed: int, n_words: int, dtype: str) -> np.ndarray:
-    return np.random.SeedSequence(seed).generate_state(n_words, np.dtype(dtype).type)
 
 
 def _choose(problem: Problem, solver: str | Solver, tol: float, max_time: float | None) -> Solver:
@@ -383,6 +393,7 @@ def _as_point(problem: Problem, start: Any) -> Point | None:
     if start is None:
         return None
     if isinstance(start, (Result, Point)):
+        start = getattr(start, "last", None) or start  # the iterate that the algorithm stood at
         beta, w, expansion = start.beta, start.w, start.expansion
         n, d = problem.X.shape
         if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):

@@ -8,20 +8,26 @@ from typing import Protocol
 
 import numpy as np
 
-from gapless.proof.certificate import Certificate
+from gapless.proof.certificate import Certificate, Iterate
 
 _TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback receives after each check: the best bounds so far, and how far the solve has come."""
+    """What a callback receives after each check: the iterate, the best bounds so far, and how far the solve has come.
+
+    ``primal`` and ``dual`` are the iterate's own values; ``iterate`` is the algorithm's own point, whose arrays are not to be written to.
+    """
 
     solver: str
     iterations: float
     seconds: float
     certificate: Certificate
     tol: float
+    primal: float = math.nan
+    dual: float = math.nan
+    iterate: Iterate | None = field(default=None, repr=False, compare=False)
 
 
 class Callback(Protocol):
@@ -32,9 +38,10 @@ class Callback(Protocol):
 
 @dataclass
 class Trace:
-    """One row a check. ``primal`` and ``dual`` are the iterate's own values; the best seen so far are ``best_primal`` and ``best_dual``.
+    """One row a check, in the convention that the problem was stated in.
 
-    A stochastic solver's own values bounce; the best ones, from whichever iterates, do not.
+    ``primal`` and ``dual`` are the values of P and D at the algorithm's own iterate, D −∞ where that is not feasible. ``best_primal`` and
+    ``best_dual`` are the best bounds proven so far, from whichever points: a stochastic solver's own values bounce, these do not.
     """
 
     unit: str = "epochs"
@@ -42,26 +49,30 @@ class Trace:
     seconds: list[float] = field(default_factory=list)
     primal: list[float] = field(default_factory=list)
     dual: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list, repr=False)
+    lower: list[float] = field(default_factory=list, repr=False)
 
-    def append(self, iterations: float, seconds: float, primal: float, dual: float) -> None:
-        """Add a check."""
+    def append(
+        self, iterations: float, seconds: float, values: tuple[float, float], bounds: tuple[float, float]
+    ) -> None:
+        """Add a check: (P, D) of the iterate, and the best bounds (from above, from below) so far."""
         self.iterations.append(iterations)
         self.seconds.append(seconds)
-        self.primal.append(primal)
-        self.dual.append(dual)
+        for column, value in zip((self.primal, self.dual, self.upper, self.lower), (*values, *bounds), strict=True):
+            column.append(value)
 
     def __len__(self) -> int:
         return len(self.iterations)
 
     @property
     def best_primal(self) -> np.ndarray:
-        """The smallest primal value up to each check."""
-        return np.minimum.accumulate(np.asarray(self.primal))
+        """The least bound from above that was proven up to each check."""
+        return np.asarray(self.upper, dtype=np.float64)
 
     @property
     def best_dual(self) -> np.ndarray:
-        """The largest dual value up to each check."""
-        return np.maximum.accumulate(np.asarray(self.dual))
+        """The greatest bound from below that was proven up to each check."""
+        return np.asarray(self.lower, dtype=np.float64)
 
     @property
     def relative_gap(self) -> np.ndarray:

@@ -6,7 +6,7 @@ import math
 import time
 import traceback
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,8 @@ def _judge_problem(verdict: Verdict, case: Case, caught: list[warnings.WarningMe
     if not in_reach(statement):
         return
     verdict.judged = True
-    hold(verdict, statement, result, rival_points(statement) if spec["form"] == "problem" else [])
+    proven = replace(result.certified, certificate=result.certificate.internal)  # of ½‖w‖² + Σ cξ, as the statement is
+    hold(verdict, statement, proven, rival_points(statement) if spec["form"] == "problem" else [])
 
 
 def make_problem(spec: Spec, case: Case) -> gl.Problem:

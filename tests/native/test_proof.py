@@ -66,7 +66,7 @@ def test_no_product_is_contracted(seed):
 def test_what_is_no_number_is_no_loss(loss):
     box = loss.dual_box(np.ones(2), np.ones(2))
     assert np.isnan(_native.proof_losses(box, np.array([np.nan, 0.0]))).tolist() == [True, False]
-    above, _ = _native.proof_loss_bounds(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0]), np.zeros(2), 1.0)
+    above, *_ = _native.proof_loss_bounds(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0]), np.zeros(2), 1.0)
     assert np.isnan(above)
 
 
@@ -77,13 +77,13 @@ def test_the_sum_of_losses_is_rounded_upwards_by_what_it_says(loss):
     box, groups = loss.dual_box(y, cost), np.arange(3000) % 2
     offsets = np.array([0.25, -0.5])
     each = _native.proof_losses(box, f + offsets[groups])
-    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
+    above, rounding, plain = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
     found = float(sum(exact(each)))
     assert found <= above <= found * (1 + 1e-8)
-    assert above - rounding <= found * (1 + 1e-15)
+    assert above - rounding <= found * (1 + 1e-15) and plain == pytest.approx(found, rel=1e-15)
     wide = np.abs(np.random.default_rng(3).normal(size=3000))
     ends = [_native.proof_losses(box, f + offsets[groups] + side * wide) for side in (-1.0, 1.0)]
-    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
+    above, rounding, plain = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
     assert above >= float(sum(exact(np.maximum(*ends)))) and above - rounding <= found
 
 
@@ -178,7 +178,7 @@ def test_bounds_are_those_of_the_formulas(seed, free):
     K = (lambda A: A @ A.T)(rng.normal(size=(60, 5)))
     f, shift = K @ beta, 0.0 if free else 0.75
     b = shift * float(beta.sum())
-    found, scale, dual, violation, primal, ((low, high),), below, above = prove(
+    found, scale, dual, violation, primal, ((low, high),), below, above, *plain = prove(
         box, one_group(60), np.zeros(1), free, True, (scaled := beta.copy()), (values := f.copy()), shift=shift
     )
     square = float(sum(bk * fk for bk, fk in zip(exact(beta), exact(f), strict=True))) + b * float(beta.sum())
@@ -200,6 +200,16 @@ def test_bounds_are_those_of_the_formulas(seed, free):
     losses = sum(exact(_native.proof_losses(box, values + 0.5 * (low + high))))
     outwards(primal, dual, above, below, float(losses) + 0.5 * scale * scale * square, best[1])
     assert dual <= primal
+    # And of β itself, as it stands.
+    own_dual, own_primal, ((low, high),) = plain
+    terms = box.p * beta - box.epsilon * np.abs(beta) - 0.5 * box.d * beta**2
+    assert own_dual == pytest.approx(float(sum(exact(terms))) - 0.5 * square, rel=1e-12, abs=1e-12 * abs(square))
+    if free:
+        assert ((low, high),) == _native.proof_best_offsets(box, one_group(60), np.zeros(1), f)
+    else:
+        assert low == high == pytest.approx(b, rel=1e-14)
+    losses = sum(exact(_native.proof_losses(box, f + 0.5 * (low + high))))
+    assert own_primal == pytest.approx(float(losses) + 0.5 * square, rel=1e-14)
 
 
 def test_groups_have_bounds_and_prices_of_their_own():
@@ -207,7 +217,7 @@ def test_groups_have_bounds_and_prices_of_their_own():
     y, groups = np.repeat([1.0, -1.0], 30), np.repeat(np.array([0, 1]), 30)
     box, totals = Shortfall(np.zeros(60)).dual_box(y, np.ones(60)), np.array([9.0, -9.0])
     beta, f = 0.3 * y, rng.normal(size=60)
-    square, scale, dual, violation, primal, intervals, below, above = prove(
+    square, scale, dual, violation, primal, intervals, below, above, own_dual, own_primal, own = prove(
         box, groups, totals, True, False, beta, f, norm=2.0
     )
     assert (square, scale) == (2.0, 1.0)
@@ -216,6 +226,7 @@ def test_groups_have_bounds_and_prices_of_their_own():
     middles = np.array([0.5 * (low + high) for low, high in intervals])
     least = 1.0 + np.maximum(0.0, -y * (f + middles[groups])).sum() + totals @ middles
     outwards(primal, dual, above, below, least - 1e-13, -1.0)
+    assert own == intervals and (own_dual, own_primal) == pytest.approx((-1.0, least), rel=1e-14)
     for g in (0, 1):
         alone = groups == g
         part = DualBox(*(values[alone] for values in box))
@@ -293,7 +304,7 @@ def test_values_without_a_bound_give_no_offset_and_no_primal_value():
     box, f = Hinge().dual_box(np.array([1.0, -1.0]), np.ones(2)), np.array([np.inf, 0.0])
     ((low, high),) = _native.proof_best_offsets(box, one_group(2), np.zeros(1), f)
     assert np.isnan(low) and np.isnan(high)
-    square, _, dual, _, primal, _, _, _ = prove(box, one_group(2), np.zeros(1), True, True, np.zeros(2), f, norm=0.0)
+    square, _, dual, _, primal, *_ = prove(box, one_group(2), np.zeros(1), True, True, np.zeros(2), f, norm=0.0)
     assert np.isnan(square) and dual == -np.inf and primal == np.inf
     for wild in (np.nan, np.inf):
         beta = np.array([0.5, wild])
@@ -309,7 +320,7 @@ def test_the_entropy_has_the_bounds_of_its_formulas(seed):
     assert isinstance(entropy, DualEntropy)
     beta = y * cost * rng.random(80)
     beta, _, _ = _native.proof_feasible(entropy.lower, entropy.upper, one_group(80), np.zeros(1), True, beta)
-    _, scale, dual, violation, primal, ((low, high),), below, above = prove(
+    _, scale, dual, violation, primal, ((low, high),), below, above, *_ = prove(
         entropy, one_group(80), np.zeros(1), True, True, beta, f.copy(), norm=4.0
     )
     assert scale == 1.0 and np.isnan(violation) and low == high

@@ -81,7 +81,7 @@ def test_five_conventions_state_one_problem(convention, intercept):
     assert problem.unit_cost == pytest.approx(0.3, rel=1e-14)
     assert_allclose(problem.cost, 0.3, rtol=1e-14)
     expected = optimum(gl.Problem(X, y, C=0.3, intercept=intercept))
-    assert optimum(problem) == pytest.approx(expected, rel=1e-9)
+    assert problem.in_convention(optimum(problem), "C") == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -92,10 +92,12 @@ def test_values_in_a_convention_are_those_of_its_formula(convention):
     w = np.array([0.5, -0.2, 0.1])
     slacks = np.maximum(0.0, 1.0 - y * (X @ w))
     plain = 0.5 * w @ w + 0.3 * slacks.sum()
-    assert problem.in_convention(plain) == pytest.approx(by_formula(convention, value, w, slacks), rel=1e-13)
+    here = by_formula(convention, value, w, slacks)
+    assert problem.primal(w) == pytest.approx(here, rel=1e-13) == pytest.approx(problem.scale * plain, rel=1e-13)
+    assert problem.in_convention(here) == pytest.approx(plain, rel=1e-13)
     for other in CONVENTIONS:
         (stated,) = same_in(other, 0.3, 24).values()
-        assert problem.in_convention(plain, other) == pytest.approx(by_formula(other, stated, w, slacks), rel=1e-13)
+        assert problem.in_convention(here, other) == pytest.approx(by_formula(other, stated, w, slacks), rel=1e-13)
 
 
 def test_an_unknown_convention_is_refused():

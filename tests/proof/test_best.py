@@ -25,7 +25,7 @@ def make(offset: float = 0.0, kernel: gl.kernels.Kernel | None = None, **options
 @pytest.mark.parametrize("intercept", ["free", "regularized"])
 def test_twice_the_digits_prove_more_of_the_same_points(kernel, loss, intercept):
     problem = make(1e3, kernel, loss=loss, intercept=intercept)
-    beta = gl.solve(problem, "smo", tol=1e-6, max_time=0.2).beta
+    beta = gl.solve(problem, "smo", tol=1e-6, max_time=0.2).certified.beta
     rough = evaluate(problem, Point(beta=beta))
     fine = prove(
         problem, Point(beta=beta), tol=combine(*rough).relative_gap - 0.5 * combine(*rough).rounding / rough[0].value
@@ -64,7 +64,7 @@ def test_the_better_of_each_side_is_kept():
 
 def test_a_status_tells_that_rounding_is_in_the_way():
     """w and b of samples around 1e6 have too few digits for a gap of 1e-12, and the sentence says what would help."""
-    result = gl.solve(make(1e6), tol=1e-12)
+    result = gl.solve(make(1e6), tol=1e-12).certified
     assert result.status is gl.Status.ROUNDING and not result.status.proven
     assert 1e-12 < result.certificate.relative_gap < 1e-9
     assert "Floating point cannot prove more on data of this scale" in str(result.status)
@@ -80,7 +80,7 @@ def test_a_dual_value_above_the_primal_one_proves_nothing():
 def test_the_exact_primal_value_is_within_the_bounds_of_both_ways():
     """P of the stored w and b in rationals, on data far from the origin."""
     problem = make(1e5)
-    result = gl.solve(problem, tol=1e-10)
+    result = gl.solve(problem, tol=1e-10).certified
     w, b = [Fraction(float(v)) for v in result.w], Fraction(result.b)
     exact = sum(v * v for v in w) / 2
     for x, y in zip(problem.X.tolist(), problem.y.tolist(), strict=True):

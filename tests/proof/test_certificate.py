@@ -111,7 +111,7 @@ def test_values_are_those_of_the_formulas(loss, intercept, kernel):
 def test_the_primal_of_given_weights_is_theirs(loss, intercept):
     """A good w with a poor β: the primal is that of w, the dual that of β."""
     problem = make(loss, None, intercept)
-    best = gl.solve(problem, "smo", tol=1e-9)
+    best = gl.solve(problem, "smo", tol=1e-9).certified
     found = gl.certify(problem, gl.Point(beta=np.zeros(10), w=best.w, b=best.b))
     assert found.primal == pytest.approx(best.certificate.primal, rel=1e-12)
     assert not found.own_weights

@@ -60,7 +60,7 @@ def quietly_solved(problem, iterations: int):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gl.solve(problem, tol=1e-12, max_iter=iterations, max_time=0.1)
+        return gl.solve(problem, tol=1e-12, max_iter=iterations, max_time=0.1).certified
 
 
 def products(X: np.ndarray, w: list[Fraction], b: Fraction) -> list[Fraction]:
@@ -204,7 +204,7 @@ def test_classes_of_a_trillionth_of_the_weight_keep_their_proof():
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(60, 3)), np.arange(60) % 3
     weight = np.where(codes == 2, 1e-12, 1.0)
-    result = gl.solve(MultinomialProblem(X, codes, kernel=RBF(0.5), sample_weight=weight), tol=1e-10)
+    result = gl.solve(MultinomialProblem(X, codes, kernel=RBF(0.5), sample_weight=weight), tol=1e-10).certified
     assert result.status is gl.Status.CONVERGED
 
 

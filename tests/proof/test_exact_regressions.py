@@ -37,7 +37,7 @@ def stated(problem: gl.Problem, kernel: list[Any]) -> Statement:
 
 def solve(problem: gl.Problem, solver: str = "auto") -> gl.Result:
     """To TOL, or for some thousand iterations."""
-    return gl.solve(problem, solver, tol=TOL, max_iter=5000)
+    return gl.solve(problem, solver, tol=TOL, max_iter=5000).certified
 
 
 def refutations(result: gl.Result, kernel: list[Any]) -> list[str]:

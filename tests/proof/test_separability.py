@@ -97,7 +97,7 @@ def test_the_largest_margin_is_clarabels(intercept: str):
     names = covering(problem, ("smo", "sdca", "qp", "coordinate_ascent"))
     assert len(names) == (2 if intercept == "free" else 4)
     for name in names:
-        result = gl.solve(problem, name, tol=1e-6)
+        result = gl.solve(problem, name, tol=1e-6).certified
         assert result.status is gl.Status.CONVERGED and result.ray is None
         assert result.certificate.primal == pytest.approx(0.5 * x @ P @ x, rel=1e-5)
         assert (y * (X @ result.w + result.b)).min() == pytest.approx(1.0, abs=1e-9)
@@ -190,10 +190,10 @@ def test_a_hard_tube(loss: str, intercept: str):
     names = covering(narrow)
     assert len(names) == (2 if intercept == "free" else 5)
     for name in names:
-        result = gl.solve(narrow, name)
+        result = gl.solve(narrow, name).certified
         assert result.status is gl.Status.NOT_SEPARABLE
         tube_ray_is_a_proof(result.ray, X, y, 0.01, intercept)
-    results = [gl.solve(wide, solver) for solver in [*names, gl.solvers.QP(form="primal")]]
+    results = [gl.solve(wide, solver).certified for solver in [*names, gl.solvers.QP(form="primal")]]
     for result in results:  # half the squared norm of a w outside the tube would be no bound
         assert result.status is gl.Status.CONVERGED
         assert np.abs(y - X @ result.w - result.b).max() <= 0.2 + 1e-11
@@ -212,7 +212,7 @@ def test_the_verdict_is_right_on_random_data(seed: int):
     rows = -y[:, None] * np.hstack([X, np.ones((n, 1))])
     feasible = linprog(np.zeros(d + 1), A_ub=rows, b_ub=-np.ones(n), bounds=(None, None)).status == 0
     problem = gl.Problem(X, y, C=np.inf)
-    result = gl.solve(problem)
+    result = gl.solve(problem).certified
     assert (result.status is gl.Status.CONVERGED) == feasible
     assert (find_ray(problem) is None) == feasible
     if not feasible:

@@ -36,12 +36,16 @@ def test_five_regularisations_are_one_problem_read_in_five_ways(name, value, obj
     result = gl.solve(problem, tol=1e-10)
     assert_allclose(result.w, gl.solve(gl.Problem(X, y, C=C), tol=1e-10).w, atol=1e-6)
     expected = objective(result.w, hinge_sum(result.w, result.b))
-    assert problem.in_convention(result.certificate.primal) == pytest.approx(expected, rel=1e-12)
+    assert result.trace.primal[-1] == pytest.approx(expected, rel=1e-12)
+    assert problem.primal(result.w, result.b) == pytest.approx(expected, rel=1e-13)
+    proven = result.certificate.point
+    expected = objective(proven.w, hinge_sum(proven.w, proven.b))
+    assert result.certificate.primal == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_hard_margin_meets_its_constraints_and_its_dual_has_no_upper_bound():
     problem = gl.Problem(APART, y, C=math.inf)
-    result = gl.solve(problem, tol=1e-9)
+    result = gl.solve(problem, tol=1e-9).certified
     assert (y * (APART @ result.w + result.b)).min() >= 1 - 1e-9
     assert result.certificate.primal == pytest.approx(0.5 * result.w @ result.w)
     assert np.isinf(np.abs(problem.dual.upper - problem.dual.lower)).all()
@@ -53,7 +57,7 @@ def test_the_optimal_slack_is_the_hinge_of_the_margin():
     result = gl.solve(gl.Problem(X, y, C=C))
     slack = result.kkt().slack
     assert_allclose(slack, np.maximum(0, 1 - y * result.decision_function(X)))
-    assert result.certificate.primal == pytest.approx(0.5 * result.w @ result.w + C * slack.sum(), rel=1e-12)
+    assert result.trace.primal[-1] == pytest.approx(0.5 * result.w @ result.w + C * slack.sum(), rel=1e-12)
 
 
 def test_a_free_intercept_makes_the_dual_variables_sum_to_zero():
@@ -86,7 +90,7 @@ def test_alpha_in_its_three_scalings_states_one_dual(regularization):
     assert alpha.min() >= 0 and alpha.max() <= cost
     assert unit.min() >= 0 and unit.max() <= 1
     assert fenchel.min() >= -1 and fenchel.max() <= 0
-    dual = result.certificate.dual
+    dual = problem.in_convention(result.certificate.dual, "C")
     assert alpha.sum() - 0.5 * alpha @ Q @ alpha == pytest.approx(dual)
     assert cost * (unit.sum() - unit @ Q @ unit / (2 * lam)) == pytest.approx(dual)
     assert cost * (-fenchel.sum() - fenchel @ Q @ fenchel / (2 * lam)) == pytest.approx(dual)
@@ -124,7 +128,7 @@ def test_the_five_kkt_residuals_vanish_at_the_optimum_and_add_up_to_the_gap_befo
     optimum = gl.solve(problem, tol=1e-12).kkt()
     names = ("stationarity", "primal_inequality", "equality", "dual_feasibility", "complementary_slackness")
     assert max(getattr(optimum, name) for name in names) <= 1e-5
-    early = gl.solve(problem, "sgd", max_iter=3)
+    early = gl.solve(problem, "sgd", max_iter=3).certified
     report = early.kkt()
     gap = report.complementarity.sum() + 0.5 * report.stationarity**2
     assert gap == pytest.approx(early.certificate.gap, rel=1e-9) and gap > 1e-3

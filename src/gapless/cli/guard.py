@@ -22,11 +22,10 @@ def fail(message: str, code: int) -> typer.Exit:
 
 def interrupted(stop: Interrupted) -> typer.Exit:
     """What Ctrl-C leaves: the best certificate of the solve that it ended, in the problem's convention like all else that is printed."""
-    problem, proof = stop.result.problem, stop.result.certificate
-    primal, dual = problem.in_convention(proof.primal), problem.in_convention(proof.dual)
+    proof = stop.result.certificate
     return fail(
         f"interrupted during {stop.result.solver}; its best certificate so far: "
-        f"primal {primal:.10g}, dual {dual:.10g}, relative gap {proof.relative_gap:.2e}.",
+        f"primal {proof.primal:.10g}, dual {proof.dual:.10g}, relative gap {proof.relative_gap:.2e}.",
         INTERRUPTED,
     )
 

@@ -106,7 +106,9 @@ def _certificate(problem: Problem, point: Point, solved: Any, tol: float) -> Cer
     if not _names_its_dual(solved) and solved.proven and combine(primal, dual).relative_gap > tol:
         # The bound came from another iterate than the model's, which the file does not keep. Any feasible dual point is one.
         found = solve(problem, tol=0.1 * tol, start=Point(beta=dual.beta))
-        dual = replace(evaluate_independently(problem, Point(beta=found.beta))[1], box_violation=dual.box_violation)
+        dual = replace(
+            evaluate_independently(problem, Point(beta=found.certified.beta))[1], box_violation=dual.box_violation
+        )
     return combine(primal, dual)
 
 

@@ -102,7 +102,7 @@ def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
     linear = Problem(
         features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept
     )
-    return solve(linear, "auto", **options)
+    return solve(linear, "auto", **options).certified
 
 
 def _judge(
@@ -120,7 +120,7 @@ def _judge(
     seconds = cheap.seconds + time.perf_counter() - began
     status = Status.APPROXIMATE if cheap.status is Status.CONVERGED else cheap.status
     trace = Trace(unit=cheap.trace.unit)
-    trace.append(cheap.iterations, seconds, primal.value, dual.value)
+    trace.append(cheap.iterations, seconds, (primal.value, dual.value), (certificate.primal, certificate.dual))
     if callback is not None and callback(Progress("low_rank", cheap.iterations, seconds, certificate, tol)):
         status = Status.CALLBACK if status is Status.APPROXIMATE else status
     return Result(

@@ -59,7 +59,7 @@ def _few(problem: Problem, max_time: float | None) -> DualPoint:
     if part is None:
         return evaluate(problem, Point())[1]
     try:
-        found = solve(part, "smo", tol=_CLOSE, max_time=max_time)
+        found = solve(part, "smo", tol=_CLOSE, max_time=max_time).certified
     except Interrupted:  # its result is none of the whole problem
         raise KeyboardInterrupt from None
     return _among(problem, few, DualPoint(found.certificate.dual, found.beta, 0.0, 0.0, np.nan))

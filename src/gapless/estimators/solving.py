@@ -110,7 +110,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                         )  # fmt: skip
                     except Interrupted as interruption:
                         watch.halt()
-                        return interruption.result
+                        return interruption.result.certified
                     except KeyboardInterrupt:  # before the solve: once more, to stop at the first check
                         if watch.halted:
                             raise
@@ -149,7 +149,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
         """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""
-        return solve(problem, self._solver_of(problem), **options)
+        return solve(problem, self._solver_of(problem), **options).certified
 
     def _solver_of(self, problem: Problem) -> str | Solver:
         """The solver that was named; ``smo`` by any name keeps at most ``cache_size`` MB of kernel entries."""
@@ -234,7 +234,7 @@ def _keep(result: Result, in_samples: bool) -> Solved:
         proven=result.status.proven,
         iterations=result.iterations,
         seconds=result.seconds,
-        certificate=result.certificate,
+        certificate=replace(result.certificate, point=None),
         trace=result.trace,
         beta=result.beta if result.expansion is None or not in_samples else result.expansion,
         w=None if in_samples else result.w,

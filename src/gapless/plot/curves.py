@@ -62,15 +62,14 @@ def read_curves(results: Results, x: XAxis | None) -> tuple[list[Curve], str]:
     curves = []
     for label, result in named.items():
         trace = result.trace
-        problem = result.problem
         variant = seen.get(result.solver, 0)
         seen[result.solver] = variant + 1
         curves.append(
             Curve(
                 label=label,
                 x=np.asarray(trace.iterations if x == "iterations" else trace.seconds),
-                primal=problem.in_convention(1.0) * trace.best_primal,
-                dual=problem.in_convention(1.0) * trace.best_dual,
+                primal=trace.best_primal,
+                dual=trace.best_dual,
                 gap=trace.relative_gap,
                 color=solver_color(result.solver, variant),
             )

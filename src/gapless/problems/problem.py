@@ -19,9 +19,10 @@ from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel, Linear, Panels
 from gapless.kernels.rounding import Magnitudes, linear_magnitudes, magnitudes
 from gapless.losses import DualTerms, Loss, as_loss
+from gapless.problems.conventions import Convention, one_of, unit_cost
+from gapless.problems.stated import StatedValues
 
 Intercept = Literal["free", "regularized", "none"]
-Convention = Literal["C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum"]
 _INTERCEPTS = get_args(Intercept)
 
 
@@ -38,7 +39,7 @@ _MANY = 2**22  # kernel entries from which on it pays to compute some in float32
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class Problem:
+class Problem(StatedValues):
     r"""A support vector machine on given data, stated once.
 
     .. math::
@@ -117,7 +118,7 @@ class Problem:
         intercept_scale: float = 1.0,
         sample_weight: Any = None,
     ) -> None:
-        convention, regularization = _one_of(
+        convention, regularization = one_of(
             C=C, C_mean=C_mean, lam_mean=lam_mean, lam_mean_full=lam_mean_full, lam_sum=lam_sum
         )
         loss = as_loss(loss)
@@ -142,7 +143,7 @@ class Problem:
                 raise InvalidInputError(
                     "sample_weight leaves one class: all samples with a positive weight belong to the same class."
                 )
-        unit = _unit_cost(convention, regularization, total)
+        unit = unit_cost(convention, regularization, total)
         if unit == math.inf and not loss.has_hard_limit:
             raise InvalidInputError(
                 f"{convention}={regularization} with the {loss.name} loss has no solution; give a finite value."
@@ -340,40 +341,6 @@ class Problem:
         """⟨w, xᵢ⟩ of a linear problem."""
         return matvec(self.X, w)
 
-    # --- conventions
-
-    @property
-    def unit_cost(self) -> float:
-        """The C of the equivalent ½‖w‖² + C Σξ, for a sample of weight one."""
-        return _unit_cost(self.convention, self.regularization, self.total_weight)
-
-    @property
-    def scale(self) -> float:
-        """What the value of ½‖w‖² + Σ cᵢ ℓ is multiplied by to be that of the objective as it was stated: λ for (λ/2)‖w‖² + Σξ.
-
-        >>> Problem([[-1.0], [1.0]], [0, 1], lam_sum=3.0).scale
-        3.0
-        """
-        if self.convention in ("C", "C_mean"):
-            return 1.0
-        return 2.0 * self.regularization if self.convention == "lam_mean_full" else self.regularization
-
-    def in_convention(self, value: float, convention: Convention | None = None) -> float:
-        """An objective value (or a gap) as the formula of ``convention`` gives it; the caller's own if None.
-
-        >>> problem = Problem([[-1.0], [1.0]], [0, 1], C=2.0)
-        >>> problem.in_convention(1.0, "lam_mean")
-        0.25
-        """
-        convention = self.convention if convention is None else convention
-        if convention in ("C", "C_mean"):
-            return value
-        if convention == "lam_sum":
-            return value / self.unit_cost
-        if convention in ("lam_mean", "lam_mean_full"):
-            return value / (self.unit_cost * self.total_weight)
-        raise InvalidInputError(f"convention must be one of {', '.join(get_args(Convention))}; got {convention!r}.")
-
     def __repr__(self) -> str:
         n, d = self.X.shape
         storage = "CSR" if sp.issparse(self.X) else "dense"
@@ -388,31 +355,3 @@ def _has_both(signs: np.ndarray, weight: np.ndarray) -> bool:
     """Whether both classes have a positive weight."""
     signed = signs * weight
     return signed.min() < 0 < signed.max()
-
-
-def _one_of(**given: float | None) -> tuple[Convention, float]:
-    named = {name: value for name, value in given.items() if value is not None}
-    if not named:
-        return "C", 1.0
-    if len(named) > 1:
-        raise InvalidInputError(f"exactly one regularisation may be given; got {', '.join(named)}.")
-    ((name, value),) = named.items()
-    if not isinstance(value, (int, float, np.number)) or not value > 0:
-        raise InvalidInputError(f"{name} must be a positive number; got {value!r}.")
-    if value == math.inf and name != "C":
-        raise InvalidInputError(f"{name} must be finite; got inf (C=inf is the hard margin).")
-    return name, float(value)  # type: ignore[return-value]
-
-
-def _unit_cost(convention: Convention, value: float, total_weight: float) -> float:
-    match convention:
-        case "C":
-            return value
-        case "C_mean":
-            return value / total_weight
-        case "lam_mean":
-            return 1.0 / (value * total_weight)
-        case "lam_mean_full":
-            return 1.0 / (2.0 * value * total_weight)
-        case "lam_sum":
-            return 1.0 / value

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
+from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate
 from gapless.proof.twofold import refine
 
 Points = tuple[PrimalPoint, DualPoint]
@@ -19,7 +19,18 @@ def prove(problem: Problem, point: Point, tol: float) -> Points:
 
 def sharpened(problem: Problem, points: Points, tol: float, seconds: float = math.inf) -> Points:
     """The same points, proven with twice the digits where that is what it takes, and where it takes a second or two and at most ``seconds``."""
-    return (refine(problem, *points, seconds) or points) if hides(points, tol) else points
+    if not hides(points, tol):
+        return points
+    refined = refine(problem, *points, seconds)
+    return points if refined is None else (refined[0], replace(refined[1], iterate=points[1].iterate))
+
+
+def iterate_of(points: Points) -> Iterate:
+    """The offered point as it stands; of a kind of problem whose evaluation keeps none, the proven one."""
+    primal, dual = points
+    if dual.iterate is not None:
+        return dual.iterate
+    return Iterate(dual.beta, primal.w, primal.expansion, primal.offsets, primal.value, dual.value)
 
 
 def hides(points: Points, tol: float) -> bool:
@@ -46,9 +57,9 @@ class Best:
 
     @property
     def certificate(self) -> Certificate:
-        """Of the best points."""
+        """Of the best points, in the convention that the problem was stated in."""
         if self._combined is None or self._combined[0] is not self.points:
-            self._combined = self.points, combine(*self.points)
+            self._combined = self.points, combine(*self.points).stated(self.problem.scale)
         return self._combined[1]
 
     def keep(self, point: Point, seconds: float = math.inf) -> Points:
@@ -72,7 +83,8 @@ class Best:
 
     def _better(self, found: Points) -> Points:
         if self.one_point:
-            return found if combine(*found).gap <= self.certificate.gap else self.points
+            gap = combine(*found).stated(self.problem.scale).gap
+            return found if gap <= self.certificate.gap else self.points
         primal, dual = found
         best_primal, best_dual = self.points
         # At an equal value the newest point wins: one iterate for both sides gives the tighter distance bound.

@@ -10,7 +10,7 @@ The sums are those of ``native/proof``, which includes nothing of a solver's; ke
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 
 import numpy as np
@@ -19,12 +19,13 @@ from gapless import _native
 from gapless.kernels import Validity
 from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
+from gapless.problems.objective import ROUNDING, value_of_decisions
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.feasible import best_multiple, feasible
-from gapless.proof.hard import hard_primal
-from gapless.proof.points import DualPoint, Point, PrimalPoint
+from gapless.proof.hard import hard_offset, hard_primal
+from gapless.proof.points import CertifiedPoint, DualPoint, Iterate, Point, PrimalPoint
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
 
 _TINY = float(np.finfo(float).tiny)
@@ -36,6 +37,9 @@ class Certificate:
 
     They hold in exact arithmetic, for the numbers as given: whatever rounding may have done to the two sums is counted against them, and
     ``rounding`` tells how much of the gap that is.
+
+    They are values of the objective as the problem states it; ``scale`` is what those of ½‖w‖² + Σ cᵢ ℓ were multiplied by, and ``internal`` has the
+    latter. ``point`` is the certificate's own: an offered β may have been repaired and replaced by its best multiple, and b by the best for w.
 
     ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
     each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell
@@ -57,6 +61,29 @@ class Certificate:
     rounding: float = 0.0
     weights_error: float = 0.0
     parts: tuple[Certificate, ...] = ()
+    scale: float = 1.0
+    point: CertifiedPoint | None = field(default=None, repr=False, compare=False)
+
+    def stated(self, scale: float) -> Certificate:
+        """The same bounds in an objective that is ``scale`` times as large, rounded outwards."""
+        if scale == 1.0:
+            return self
+        low, high = self.dual * scale, self.primal * scale
+        # A scale such as λ and a cost such as 1/λn are each within two roundings of what they stand for.
+        low, high = low - 8.0 * UNIT * abs(low), high + 8.0 * UNIT * abs(high)
+        return replace(
+            self,
+            primal=math.inf if math.isnan(high) else high,
+            dual=-math.inf if math.isnan(low) else low,
+            rounding=self.rounding * scale,
+            parts=tuple(part.stated(scale) for part in self.parts),
+            scale=self.scale * scale,
+        )
+
+    @property
+    def internal(self) -> Certificate:
+        """The same bounds for ½‖w‖² + Σ cᵢ ℓ."""
+        return self.stated(1.0 / self.scale)
 
     @property
     def gap(self) -> float:
@@ -83,7 +110,8 @@ class Certificate:
         """
         if self.curvature == 0:
             return math.inf
-        return math.sqrt(max(0.0, self.gap if self.own_weights else 2.0 * self.gap)) + self.weights_error
+        gap = self.gap / self.scale
+        return math.sqrt(max(0.0, gap if self.own_weights else 2.0 * gap)) + self.weights_error
 
     def __str__(self) -> str:
         return f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.2e}"
@@ -106,6 +134,7 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
         curvature=primal.curvature,
         rounding=primal.rounding + dual.rounding,
         weights_error=primal.weights_error if primal.own else 0.0,
+        point=CertifiedPoint(primal.w, primal.expansion, primal.offsets, dual.beta),
     )
 
 
@@ -128,7 +157,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
         values = _decision_values(problem, beta)
     w, f, valid = values.w, values.f, is_valid(problem)
-    square, scale, value, violation, least, intervals, below, above = _native.proof_bounds(
+    square, scale, value, violation, least, intervals, below, above, own_dual, own_primal, own_intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", valid and has_multiples(problem),
         not problem.is_hard, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
@@ -137,12 +166,17 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
     if value == math.inf and not (problem.is_hard and is_exact_ray(problem, beta)):
         value, below = -math.inf, math.inf  # a curvature that rounding has made zero
-    dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below)
     if isinstance(point, Point) and point.offsets is not None:
+        dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below)
         return _as_it_stands(problem, point, point.offsets), dual
+    iterate = Iterate(given, w, None if problem.is_linear else given, middles(own_intervals), own_primal, own_dual)
+    off = max(box_violation, sum_violation)
+    if off > 0:
+        iterate = _unrepaired(problem, iterate, given, off, point.w is None)
 
     if problem.is_hard:
         with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
+            iterate = _hard_iterate(problem, iterate, square, f / scale if scale > 0 else problem.expand(given))
             square = scale * scale * values.above(square)
             error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
             own = hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
@@ -152,23 +186,61 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
             least, _times(scale, w), expansion, middles(intervals), intervals,
             own=True, rounding=above, weights_error=scale * values.weights_error,
         )  # fmt: skip
-    if point.w is None and point.expansion is None:
-        return own, dual
-    return min([own, *_other_primals(problem, point, beta)], key=lambda candidate: candidate.value), dual
+    primal = own
+    for other, stands in _other_primals(problem, point, beta, iterate):
+        primal, iterate = min(primal, other, key=lambda candidate: candidate.value), stands
+    dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, iterate)
+    return primal, dual
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, off: float, has_primal: bool) -> Iterate:
+    """An iterate whose β was ``off`` the dual's feasible set, by more than rounding, and repaired. ``has_primal``: its w is Σ βᵢφ(xᵢ)."""
+    if off <= ROUNDING * float(np.abs(given).sum()):
+        return iterate
+    iterate = replace(iterate, dual=-math.inf)
+    if not has_primal:
+        return iterate
+    f = problem.expand(given)
+    offsets = np.array([problem.shift * float(given.sum())])
+    if problem.intercept == "free" and not problem.is_hard:
+        offsets = middles(best_offsets(problem, f))
+    value = value_of_decisions(problem, float(given @ f), f, offsets)
+    w, expansion = (problem.weights(given), None) if problem.is_linear else (None, given)
+    return replace(iterate, w=w, expansion=expansion, offsets=offsets, primal=value)
+
+
+def _hard_iterate(problem: Problem, iterate: Iterate, square: float, f: np.ndarray) -> Iterate:
+    """An iterate under a hard margin, whose P is infinite where it misses that."""
+    used = problem.cost > 0
+    offsets = iterate.offsets
+    if problem.intercept == "free":
+        offsets = np.array([hard_offset(problem, f[used], problem.y[used])])
+    if problem.intercept == "regularized":
+        square -= float(offsets[0]) ** 2 / problem.shift  # which βᵀKβ counts already
+    return replace(iterate, offsets=offsets, primal=value_of_decisions(problem, square, f, offsets))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
-def _other_primals(problem: Problem, point: Point, beta: np.ndarray) -> list[PrimalPoint]:
-    """P at the weights, or at the expansion, that a point offers beside β."""
+def _other_primals(
+    problem: Problem, point: Point, beta: np.ndarray, iterate: Iterate
+) -> list[tuple[PrimalPoint, Iterate]]:
+    """P at the weights, or at the expansion, that a point offers beside β, and the iterate with these."""
     found = []
     if problem.is_linear and point.w is not None:
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
         values = values_of_weights(problem, point.w)
-        found.append(_primal(problem, values, b, point.w, None))
+        best, plain = _primal(problem, values, b, point.w, None)
+        offsets = best.offsets
+        if problem.intercept == "free" and point.b is not None and not problem.is_nu:
+            offsets = np.array([b])
+            plain = value_of_decisions(problem, values.square, values.f, offsets)
+        found.append((best, replace(iterate, w=point.w, offsets=offsets, primal=plain)))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
         values = _decision_values(problem, point.expansion)
         b = problem.shift * float(point.expansion.sum())
-        found.append(_primal(problem, values, b, values.w, point.expansion))
+        best, plain = _primal(problem, values, b, values.w, point.expansion)
+        found.append((best, replace(iterate, expansion=point.expansion, offsets=best.offsets, primal=plain)))
     return found
 
 
@@ -222,7 +294,7 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
             loss = problem.cost * problem.loss.value(problem.y, values.f + offsets[problem.groups])
         losses = most = float(np.where(np.isnan(loss), 0.0, loss).sum())
     else:
-        most, rounded = _native.proof_loss_bounds(
+        most, rounded, _ = _native.proof_loss_bounds(
             problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
         )
         losses = most - rounded
@@ -261,23 +333,25 @@ def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:
 
 def _primal(
     problem: Problem, values: Values, b: float, w: np.ndarray | None, expansion: np.ndarray | None
-) -> PrimalPoint:
-    """P at given decision values; with a free intercept b is chosen here, exactly."""
+) -> tuple[PrimalPoint, float]:
+    """(P at given decision values, where a free b is chosen here, exactly; P there as computed)."""
     expansion = None if problem.is_linear else expansion
     value, above = _regulariser(problem, values, b)
     if not (math.isfinite(above) and math.isfinite(b) and _is_finite(values.f)):
-        return PrimalPoint(math.inf, w, expansion, np.array([b]), ((b, b),), own=False)
+        return PrimalPoint(math.inf, w, expansion, np.array([b]), ((b, b),), own=False), math.inf
     if problem.is_hard:
-        return hard_primal(problem, values.f, values.error, b, 2.0 * above, w, expansion, own=False)
+        found = hard_primal(problem, values.f, values.error, b, 2.0 * above, w, expansion, own=False)
+        return found, value_of_decisions(problem, values.square, values.f, np.array([b]))
     intervals: tuple[tuple[float, float], ...] = ((b, b),)
     if problem.intercept == "free":
         intervals = best_offsets(problem, values.f)
     offsets = middles(intervals)
-    most, rounded = _native.proof_loss_bounds(
+    most, rounded, losses = _native.proof_loss_bounds(
         problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
     )
     raised, rounding = _rounded_up(problem, value + most - rounded, above + most, offsets)
-    return PrimalPoint(raised, w, expansion, offsets, intervals, own=False, rounding=rounding)
+    point = PrimalPoint(raised, w, expansion, offsets, intervals, own=False, rounding=rounding)
+    return point, value + losses + float(problem.totals @ offsets)
 
 
 def _regulariser(problem: Problem, values: Values, b: float) -> tuple[float, float]:

@@ -35,7 +35,7 @@ def hard_primal(
         low, high = float(apart.max()) - epsilon, float(apart.min()) + epsilon  # every b between them holds the tube
         interval = (b, b)
         if problem.intercept == "free":
-            b, interval = 0.5 * (low + high), (min(low, high), max(low, high))
+            b, interval = hard_offset(problem, f, y), (min(low, high), max(low, high))
         room = epsilon - np.abs(apart - b)
         doubt = error + 4.0 * UNIT * (np.abs(y) + np.abs(f) + abs(b) + epsilon)
         found = PrimalPoint(0.5 * square, w, expansion, np.array([b]), (interval,), own)
@@ -43,8 +43,7 @@ def hard_primal(
             return replace(found, value=math.inf, rounding=math.inf if float((room + doubt).min()) >= 0 else 0.0)
         return found
     if problem.intercept == "free":
-        top, bottom = float(f[y > 0].min()), float(f[y < 0].max())
-        b = -0.5 * (top + bottom)
+        b = hard_offset(problem, f, y)
     values = f + b
     plain = float((y * values).min())
     # What dividing w (or β) and b by the margin rounds is a share of the error, and of the values themselves.
@@ -57,3 +56,11 @@ def hard_primal(
     value, raised = 0.5 * square / plain**2, 0.5 * square / margin**2 * (1.0 + 16.0 * UNIT)
     b /= margin
     return PrimalPoint(raised, w, expansion, np.array([b]), ((b, b),), own=False, rounding=raised - value)
+
+
+def hard_offset(problem: Problem, f: np.ndarray, y: np.ndarray) -> float:
+    """The free offset in the middle: of the two classes' nearest samples, or of what holds a tube."""
+    if problem.loss.task == "regression":
+        apart = y - f
+        return 0.5 * (float(apart.max()) + float(apart.min()))
+    return -0.5 * (float(f[y > 0].min()) + float(f[y < 0].max()))

@@ -19,7 +19,8 @@ _BOUND_WIDTH = (
 class KKT:
     r"""The optimality conditions at (w, b, β).
 
-    Per sample: ``alpha`` = |β|, ``margin`` (y f, or ε − |y − f| in a regression), ``slack`` ξ, ``complementarity``
+    Per sample: ``alpha``, ``slack_multiplier`` (that of ξ ≥ 0, C − α; both as the dual of the stated problem has them), ``margin`` (y f, or
+    ε − |y − f| in a regression), ``slack`` ξ, ``complementarity``
     :math:`c\,ℓ(y, f) + c\,ℓ^*(y, -β/c) + β f ≥ 0` (for the hinge :math:`α(yf - 1 + ξ) + (C - α)ξ`)
     and ``role``: ``"none"`` (α = 0, outside the margin), ``"free"`` (0 < α < C, on it), ``"bound"`` (α = C, inside it or wrong).
 
@@ -29,6 +30,7 @@ class KKT:
     """
 
     alpha: np.ndarray
+    slack_multiplier: np.ndarray
     margin: np.ndarray
     slack: np.ndarray
     complementarity: np.ndarray
@@ -72,7 +74,8 @@ def kkt(problem: Problem, point: Point) -> KKT:
     sums = np.bincount(problem.groups, weights=beta, minlength=len(problem.totals))
     outside = np.maximum(np.maximum(dual.lower - beta, beta - dual.upper), 0.0)
     return KKT(
-        alpha=np.abs(beta),
+        alpha=problem.scale * np.abs(beta),
+        slack_multiplier=problem.scale * (cost - np.abs(beta)),
         margin=margin,
         slack=slack,
         complementarity=complementarity,

@@ -1,8 +1,8 @@
-"""What a solver offers to the proof, and the two points with their values that the proof makes of it."""
+"""What a solver offers to the proof, the same with its own values, and the two points that the proof makes of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,21 @@ class Point:
     b: float | None = None
     expansion: np.ndarray | None = None
     offsets: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A point as its algorithm left it, with P and D there: plain numbers, neither improved nor rounded outwards, of ½‖w‖² + Σ cᵢ ℓ.
+
+    ``beta`` is what the loss suggests, −c ℓ′, where the method has no dual variables. D is −∞ outside its feasible set.
+    """
+
+    beta: np.ndarray
+    w: np.ndarray | None
+    expansion: np.ndarray | None
+    offsets: np.ndarray
+    primal: float
+    dual: float
 
 
 @dataclass(frozen=True)
@@ -50,8 +65,26 @@ class PrimalPoint:
 
 
 @dataclass(frozen=True)
+class CertifiedPoint:
+    """The points whose values a certificate proves: w (or its expansion in the samples) with its offsets, and β."""
+
+    w: np.ndarray | None
+    expansion: np.ndarray | None
+    offsets: np.ndarray
+    beta: np.ndarray
+
+    @property
+    def b(self) -> float:
+        """The intercept: the offset, or the mean of the offsets."""
+        return float(np.mean(self.offsets))
+
+
+@dataclass(frozen=True)
 class DualPoint:
-    """A dual feasible point with its value, rounded downwards by ``rounding``, and how far the offered one was from the box and from Σβ = 0."""
+    """A dual feasible point with its value, rounded downwards by ``rounding``, and how far the offered one was from the box and from Σβ = 0.
+
+    ``iterate`` is the offered one as it stands.
+    """
 
     value: float
     beta: np.ndarray
@@ -59,6 +92,7 @@ class DualPoint:
     sum_violation: float
     kkt_violation: float
     rounding: float = 0.0
+    iterate: Iterate | None = field(default=None, repr=False, compare=False)
 
 
 def check_point(problem: Problem, given: Any) -> Any:

@@ -63,9 +63,10 @@ def certify(
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
-        points = evaluation(subject, check_point(subject, X))
+        points = evaluation(subject, check_point(subject, X.certified if isinstance(X, Result) else X))
         as_it_stands = isinstance(X, Point) and X.offsets is not None  # such a model has offsets of its own
-        return combine(*(points if independent or as_it_stands else sharpened(subject, points, _TIGHT)))
+        proof = combine(*(points if independent or as_it_stands else sharpened(subject, points, _TIGHT)))
+        return proof.stated(subject.scale)
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
         parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
     else:
@@ -84,6 +85,6 @@ def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[Prima
     if point.beta is None:
         # A primal model names no dual point; what its loss suggests is weak where the loss has kinks. Any feasible one is a bound.
         found = solve(problem, tol=1e-5, start=Point(beta=np.clip(dual.beta, problem.dual.lower, problem.dual.upper)))
-        _, better = evaluation(problem, Point(beta=found.beta))
+        _, better = evaluation(problem, Point(beta=found.certified.beta))
         dual = better if better.value > dual.value else dual
-    return combine(primal, dual)
+    return combine(primal, dual).stated(problem.scale)
