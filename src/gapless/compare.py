@@ -50,7 +50,7 @@ class Row:
         return (
             self.solver,
             count,
-            f"{self.seconds:.3f}",
+            f"{self.seconds:.4f}",
             f"{self.primal:#.7g}",
             f"{self.dual:#.7g}",
             f"{self.relative_gap:.1e}",

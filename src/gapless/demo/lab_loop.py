@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 
-from gapless.compare import Row, score
+from gapless.compare import Row, as_row
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.result import Result
@@ -42,19 +43,7 @@ def lab_row(label: str, problem: Problem, epochs: float) -> Row:
     began = time.perf_counter()
     lam = lab_coordinate_ascent(X, problem.y, problem.regularization, epochs)
     seconds = time.perf_counter() - began
-    proven = _prove(problem, lam)
-    certificate = proven.certificate
-    return Row(
-        solver=label,
-        iterations=epochs,
-        unit="epochs",
-        seconds=seconds,
-        primal=problem.in_convention(certificate.primal),
-        dual=problem.in_convention(certificate.dual),
-        relative_gap=certificate.relative_gap,
-        score=score(proven),
-        status=proven.status.name,
-    )
+    return replace(as_row(label, _prove(problem, lam)), iterations=epochs, seconds=seconds)
 
 
 def _prove(problem: Problem, lam: np.ndarray) -> Result:
