@@ -11,8 +11,9 @@ import pytest
 
 import gapless as gl
 from gapless import timing
+from gapless.compare import ComparisonInterrupted
 from gapless.solvers import SOLVERS
-from gapless.timing import few_rows, timed_solve, warm_up
+from gapless.timing import few_rows, fresh_solve, warm_up
 
 _rng = np.random.default_rng(0)
 X = _rng.normal(size=(60, 3))
@@ -37,14 +38,24 @@ def solved(monkeypatch):
     return calls
 
 
-def a_clock_of(monkeypatch, seconds):
-    """Let each solve take the next of these seconds."""
-    left = iter(seconds)
+@pytest.fixture
+def clock(monkeypatch):
+    """Let each timed solve of a solver take the next of its seconds; the list of who ran is what it returns."""
 
-    def spy(*arguments, **options):
-        return replace(gl.solve(*arguments, **options), seconds=next(left))
+    def of(**seconds):
+        left, ran = {name: iter(each) for name, each in seconds.items()}, []
 
-    monkeypatch.setattr(timing, "solve", spy)
+        def spy(given, solver, **options):
+            result = gl.solve(given, solver, **options)
+            if given.n_samples < 60:  # warming up
+                return result
+            ran.append(solver.name)
+            return replace(result, seconds=next(left[solver.name]))
+
+        monkeypatch.setattr(timing, "solve", spy)
+        return ran
+
+    return of
 
 
 def test_every_solver_is_warm_before_the_first_is_timed(problem, solved):
@@ -61,6 +72,7 @@ import sys
 import numpy as np
 import gapless as gl
 from gapless import timing
+from gapless.compare import ComparisonInterrupted
 
 def spy(problem, solver, **options):
     before = set(sys.modules)
@@ -100,7 +112,7 @@ def test_no_solver_finds_what_another_has_computed(solved, kernel):
     gl.solve(problem, "coordinate_ascent")
     kept = {"dual", "diagonal", "magnitudes"} & set(vars(problem))
     assert kept  # so that there is something to find
-    result = timed_solve(problem, gl.solvers.CoordinateAscent())
+    result = fresh_solve(problem, gl.solvers.CoordinateAscent())
     assert solved and not any(kept & found for _, _, found in solved)
     assert result.problem is problem and kept <= set(vars(problem))
 
@@ -126,54 +138,47 @@ def test_what_cannot_be_warmed_up_is_left_alone(problem, monkeypatch):
     assert list(comparison.results) == ["smo"] and set(comparison.refused) == {"qp", "newton"}
 
 
-def test_a_short_solve_counts_by_its_median(problem, monkeypatch):
-    a_clock_of(monkeypatch, [0.009, 0.001, 0.004, 0.002, 0.003])
-    result = timed_solve(problem, gl.solvers.SMO(), tol=1e-6)
-    assert result.seconds == 0.003
-    assert np.array_equal(result.beta, gl.solve(problem, "smo").beta)
+def test_of_short_solves_the_fastest_run_counts(problem, clock):
+    ran = clock(smo=[0.009, 0.004, 0.001, 0.002, 0.003, 0.005, 0.006], sdca=[0.15, 0.16], qp=[3.0])
+    results = gl.compare(problem, ["smo", "sdca", "qp"]).results
+    assert {name: result.seconds for name, result in results.items()} == {"smo": 0.001, "sdca": 0.15, "qp": 3.0}
+    assert ran == ["smo", "sdca", "qp", "smo", "sdca", "smo", "smo", "smo", "smo", "smo"]  # in turns
+    assert np.array_equal(results["smo"].beta, gl.solve(problem, "smo").beta)
+    assert all(result.problem is problem for result in results.values())
 
 
-def test_a_long_solve_runs_once(problem, monkeypatch):
-    a_clock_of(monkeypatch, [2.0])
-    assert timed_solve(problem, gl.solvers.SMO()).seconds == 2.0
+def test_a_solve_that_was_ended_is_not_repeated(problem, clock):
+    ran = clock(sdca=[0.001], smo=[0.001])
+    ended = gl.compare(problem, ["sdca"], tol=0.0, progress=lambda label, state: state.iterations > 0)
+    assert ended.results["sdca"].status is gl.Status.CALLBACK
+    late = gl.compare(problem, ["smo"], tol=0.0, max_time=1e-9)
+    assert late.results["smo"].status is gl.Status.MAX_TIME
+    assert ran == ["sdca", "smo"]
 
 
-def test_a_solve_in_between_is_repeated_until_that_is_enough(problem, monkeypatch):
-    a_clock_of(monkeypatch, [0.06, 0.05])
-    assert timed_solve(problem, gl.solvers.SMO()).seconds == 0.05
-
-
-def test_a_solve_that_was_ended_is_not_repeated(problem, solved):
+def test_progress_is_told_of_the_first_run_alone(problem, clock):
+    clock(sdca=[0.001] * 7)
     told = []
-    result = timed_solve(
-        problem, gl.solvers.SDCA(), tol=0.0, callback=lambda state: told.append(state) or len(told) == 3
-    )
-    assert result.status is gl.Status.CALLBACK and len(solved) == 1 and len(told) == 3
-    assert timed_solve(problem, gl.solvers.SDCA(), tol=0.0, max_time=1e-9).status is gl.Status.MAX_TIME
-    assert len(solved) == 2
+    comparison = gl.compare(problem, ["sdca"], progress=lambda label, state: told.append(state.iterations))
+    assert told == comparison.results["sdca"].trace.iterations[:-1]  # the last check ends the solve
 
 
-def test_a_callback_looks_on_once_and_changes_no_run(problem, monkeypatch):
-    a_clock_of(monkeypatch, [0.001] * 5)
-    told = []
-    result = timed_solve(problem, gl.solvers.SDCA(), tol=1e-6, callback=lambda state: told.append(state.iterations))
-    assert told == result.trace.iterations[:-1]  # the last check ends the solve
+def test_ctrl_c_during_a_repetition_keeps_the_finished_runs(problem, monkeypatch):
+    ran = []
 
-
-def test_an_interrupted_repetition_keeps_the_finished_run(problem, monkeypatch):
-    runs = []
-
-    def spy(*arguments, **options):
-        result = replace(gl.solve(*arguments, **options), seconds=0.001)
-        runs.append(result)
-        if len(runs) == 2:
+    def spy(given, solver, **options):
+        result = replace(gl.solve(given, solver, **options), seconds=0.001)
+        ran.append(given.n_samples)
+        if ran.count(60) == 3:
             raise gl.Interrupted(replace(result, status=gl.Status.INTERRUPTED))
         return result
 
     monkeypatch.setattr(timing, "solve", spy)
-    with pytest.raises(gl.Interrupted) as caught:
-        timed_solve(problem, gl.solvers.SMO())
-    assert caught.value.result.status is gl.Status.CONVERGED and caught.value.result.problem is problem
+    with pytest.raises(ComparisonInterrupted) as caught:
+        gl.compare(problem, ["smo", "sdca"])
+    kept = caught.value.comparison.results
+    assert [result.status.name for result in kept.values()] == ["CONVERGED", "CONVERGED"]
+    assert all(result.problem is problem for result in (*kept.values(), caught.value.result))
 
 
 def test_ctrl_c_while_warming_up_carries_no_model_of_a_few_rows(problem, monkeypatch):

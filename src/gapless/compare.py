@@ -14,7 +14,7 @@ from gapless.errors import Interrupted, InvalidInputError, MissingDependencyErro
 from gapless.problems.problem import Problem
 from gapless.result import Result, Status
 from gapless.solvers import SOLVERS, Solver, as_solver
-from gapless.timing import timed_solve, warm_up
+from gapless.timing import fresh_solve, repeat, warm_up
 from gapless.trace import Progress
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def compare(
 
     The seconds are those of a solve from the problem to its proof: what the solver sets up for itself (norms, kernel entries, a Gram matrix), its
     steps, and all certificates. What is slow the first time only is not in them: every solver has solved a few rows before the clock starts, none
-    finds what another has computed, and of a solve that takes a moment the median of up to five runs counts (:mod:`gapless.timing`).
+    finds what another has computed, and of a solve that takes a moment the fastest of up to seven runs counts (:mod:`gapless.timing`).
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1])
@@ -169,12 +169,16 @@ def compare(
             reason = solver.unsupported(problem)
             if reason is not None:
                 raise UnsupportedError(reason)
-            results[label] = timed_solve(problem, solver, tol=tol, callback=callback, **options)
+            results[label] = fresh_solve(problem, solver, tol=tol, callback=callback, **options)
         except _REFUSALS as refusal:
             refused[label] = str(refusal)
         except Interrupted as stop:
             results[label] = stop.result
             raise ComparisonInterrupted(stop.result, comparison) from None
+    try:
+        repeat(results, labelled, tol=tol, callback=progress, **options)
+    except Interrupted as stop:  # all have finished once
+        raise ComparisonInterrupted(stop.result, comparison) from None
     return comparison
 
 

@@ -6,18 +6,19 @@ entries), which the first solver would pay for and the others find. So
 
 - each solver first solves a few rows of the problem, before any clock runs (:func:`warm_up`);
 - each timed solve has a copy of the problem that has kept nothing, so that each pays for what it needs itself;
-- a short solve is repeated, and the run with the median of the seconds is the one that counts: all of them take the same path.
+- short solves are repeated, in turns, and the fastest run of each counts: all of them take the same path, so that what another adds is the
+  machine's (:func:`repeat`).
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from statistics import median_low
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,10 +28,12 @@ from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import Solver
 
+_T = TypeVar("_T")
+
 _FEW = 8  # rows of each class to warm up with
 _FEW_ITERATIONS = 20  # enough for every part of a solver's loop to be called
-# A solve is repeated until its runs have taken this many seconds together (a hundred times what a busy machine adds to one), or are this many.
-_ENOUGH_SECONDS, _MOST_RUNS = 0.1, 5
+# A solve is repeated until its runs have taken this many seconds together, several times what another process may keep a core for, or are this many.
+_ENOUGH_SECONDS, _MOST_RUNS = 0.2, 7
 # Ended from outside: another run would end elsewhere, or nobody wants it.
 _NOT_REPEATED = (Status.MAX_TIME, Status.CALLBACK, Status.INTERRUPTED)
 
@@ -78,33 +81,47 @@ def few_rows(problem: Problem) -> Problem | None:
     )
 
 
-def timed_solve(problem: Problem, solver: Solver, *, callback: Any = None, **options: Any) -> Result:
-    """:func:`~gapless.solve.solve`, once or, where that takes a moment only, several times: the run with the median of the seconds.
-
-    The callback looks on at the first run; the others take the same path, and a silent one stands in for it.
+def fresh_solve(problem: Problem, solver: Solver, **options: Any) -> Result:
+    """:func:`~gapless.solve.solve` of a problem that has kept nothing of what it was asked before.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1])
-    >>> result = timed_solve(problem, gl.solvers.SMO(), tol=1e-6)
+    >>> result = fresh_solve(problem, gl.solvers.SMO(), tol=1e-6)
     >>> result.problem is problem, result.status.name
     (True, 'CONVERGED')
     """
-    silent = None if callback is None else lambda progress: None
-    runs: list[Result] = []
     try:
-        while not runs or _is_short(runs):
-            runs.append(solve(_fresh(problem), solver, callback=silent if runs else callback, **options))
+        return replace(solve(_fresh(problem), solver, **options), problem=problem)
     except Interrupted as stop:
-        # A run before it was finished, and is no worse for it.
-        raise Interrupted(replace(runs[0] if runs else stop.result, problem=problem)) from None
-    middle = median_low(run.seconds for run in runs)
-    return replace(next(run for run in runs if run.seconds == middle), problem=problem)
+        raise Interrupted(replace(stop.result, problem=problem)) from None
 
 
-def _is_short(runs: list[Result]) -> bool:
-    if runs[0].status in _NOT_REPEATED:
-        return False
-    return len(runs) < _MOST_RUNS and sum(run.seconds for run in runs) < _ENOUGH_SECONDS
+def repeat(results: dict[str, Result], solvers: Mapping[str, Solver], *, callback: Any = None, **options: Any) -> None:
+    """Solve again, in turns, what took a moment only, and put a run that is faster into the place of the one before.
+
+    The ``options`` are those of the first runs. Where these had a callback, a silent one stands in for it: it may decide when certificates are due.
+    """
+    silent = None if callback is None else lambda progress: None
+    spent = {label: result.seconds for label, result in results.items() if result.status not in _NOT_REPEATED}
+    for _ in range(_MOST_RUNS - 1):
+        for label in [label for label, seconds in spent.items() if seconds < _ENOUGH_SECONDS]:
+            again = fresh_solve(results[label].problem, solvers[label], callback=silent, **options)
+            spent[label] += again.seconds
+            results[label] = min(results[label], again, key=lambda run: run.seconds)
+
+
+def fastest(work: Callable[[], _T]) -> tuple[_T, float]:
+    """(what some work returns, its seconds), by the same rule: of short work the fastest run counts.
+
+    >>> fastest(lambda: 6 * 7)[0]
+    42
+    """
+    seconds: list[float] = []
+    while not seconds or (len(seconds) < _MOST_RUNS and sum(seconds) < _ENOUGH_SECONDS):
+        began = time.perf_counter()
+        found = work()
+        seconds.append(time.perf_counter() - began)
+    return found, min(seconds)
 
 
 def _fresh(problem: Problem) -> Problem:

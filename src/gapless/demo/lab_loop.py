@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +12,7 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.result import Result
 from gapless.solve import solve
-
-_WARM_ROWS = 8
+from gapless.timing import fastest
 
 
 def lab_coordinate_ascent(X: np.ndarray, y: np.ndarray, c: float, epochs: int) -> np.ndarray:
@@ -39,10 +37,7 @@ def lab_row(label: str, problem: Problem, epochs: float) -> Row:
     """The loop's line of the table: so many epochs of it on a problem that has a regularised intercept and is stated by ``lam_sum=c``."""
     epochs = math.ceil(epochs)
     X = np.column_stack([problem.X, np.full(problem.n_samples, problem.intercept_scale)])
-    lab_coordinate_ascent(X[:_WARM_ROWS], problem.y[:_WARM_ROWS], problem.regularization, 1)
-    began = time.perf_counter()
-    lam = lab_coordinate_ascent(X, problem.y, problem.regularization, epochs)
-    seconds = time.perf_counter() - began
+    lam, seconds = fastest(lambda: lab_coordinate_ascent(X, problem.y, problem.regularization, epochs))
     return replace(as_row(label, _prove(problem, lam)), iterations=epochs, seconds=seconds)
 
 
