@@ -89,19 +89,14 @@ def _totals(cells: Sequence[_Cell]) -> tuple[dict[str, float], dict[str, float]]
 
 
 def _directions(cells: dict[tuple[str, float], _Cell]) -> Check:
-    falls: list[float] = []
-    rises: list[float] = []
-    for cell in cells.values():
-        for name, side in _SIDES.items():
-            trace = cell.curves[name].trace
-            if side == "primal":
-                falls.append(trace.primal[0] - trace.primal[-1])
-            else:
-                rises.append(trace.dual[-1] - trace.dual[0])
+    """A sub-gradient step may raise the objective, so that its best iterate counts; the methods on the dual rise with every epoch."""
+    traces = [(side, cell.curves[name].trace) for cell in cells.values() for name, side in _SIDES.items()]
+    falls = [trace.best_primal[-1] < trace.primal[0] for side, trace in traces if side == "primal"]
+    rises = [bool((np.diff(trace.dual) > 0).all()) for side, trace in traces if side == "dual"]
     return Check(
-        f"One objective falls and two rise: {sum(f > 0 for f in falls)} of {len(falls)} primal curves end below their start, "
-        f"{sum(r > 0 for r in rises)} of {len(rises)} dual ones above.",
-        bool(min(falls) > 0 and min(rises) > 0),
+        f"One objective falls and two rise: {sum(falls)} of {len(falls)} primal curves end below their start, and {sum(rises)} of {len(rises)} "
+        "dual ones rise with every epoch.",
+        bool(all(falls) and all(rises)),
     )
 
 
@@ -153,6 +148,10 @@ def _draw(sets: dict[str, Any], cells: dict[tuple[str, float], _Cell], folder: P
             cell = cells[name, c]
             accuracy = 100 * cell.rows["coordinate_ascent"].score
             display = ConvergenceDisplay.from_results(cell.curves, sides=_SIDES)
+            # The dual values of the iterates themselves, as the lab draws them, and not the better ones that a certificate may prove.
+            display.curves = [
+                replace(each, dual=np.array(cell.curves[each.label].trace.dual)) for each in display.curves
+            ]
             display.plot(panels[i, j], legend=False, title=f"{name}, c = {c:g}: {accuracy:.1f} % right")
             if j > 1:
                 panels[i, j].set_ylabel("")
