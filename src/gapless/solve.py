@@ -115,6 +115,8 @@ def solve(
         # Products with X are short: BLAS's threads would wait for each other longer than they work.
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
+            if isinstance(start, Result):  # what was proven stays so
+                run.best.keep(_point_of(problem, start.certified), run.seconds_left())
             return run.go(point, limit, random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
@@ -393,13 +395,16 @@ def _as_point(problem: Problem, start: Any) -> Point | None:
     if start is None:
         return None
     if isinstance(start, (Result, Point)):
-        start = getattr(start, "last", None) or start  # the iterate that the algorithm stood at
-        beta, w, expansion = start.beta, start.w, start.expansion
-        n, d = problem.X.shape
-        if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
-            raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
-        return check_point(problem, Point(beta=beta, w=w, b=start.b, expansion=expansion))
+        return _point_of(problem, getattr(start, "last", None) or start)  # the iterate that the algorithm stood at
     return Point(beta=check_beta(start, problem.n_samples))
+
+
+def _point_of(problem: Problem, given: Result | Point) -> Point:
+    beta, w, expansion = given.beta, given.w, given.expansion
+    n, d = problem.X.shape
+    if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
+        raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
+    return check_point(problem, Point(beta=beta, w=w, b=given.b, expansion=expansion))
 
 
 def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:

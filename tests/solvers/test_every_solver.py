@@ -35,11 +35,12 @@ def covered(name: str) -> list[gl.Problem]:
 def test_a_warm_start_is_never_lost(name):
     for problem in covered(name):
         first = gl.solve(problem, name, tol=0, max_iter=5 if SOLVERS[name].unit == "epochs" else 1)
-        for start in (first, first.beta, gl.Point(beta=first.beta, w=first.w, b=first.b, expansion=first.expansion)):
+        best = first.certified
+        for start in (first, best.beta, gl.Point(beta=best.beta, w=best.w, b=best.b, expansion=best.expansion)):
             again = gl.solve(problem, name, tol=0, max_iter=1, start=start)
             rounding = 1e-12 * abs(first.certificate.primal)
             assert again.certificate.dual >= first.certificate.dual - rounding
-            if start is not first.beta:  # β alone does not tell the primal side of a sub-gradient method
+            if start is not best.beta:  # β alone does not tell the primal side of a sub-gradient method
                 assert again.certificate.primal <= first.certificate.primal + rounding
 
 
@@ -66,7 +67,8 @@ def test_a_start_from_another_C_is_made_feasible(name):
         bounds = {"max_iter": 20 if SOLVERS[name].unit == "epochs" else 200}
         result = gl.solve(problem, name, start=gl.solve(other, name, **bounds), **bounds)
         assert (
-            np.abs(result.beta) <= np.where(np.isfinite(problem.dual.upper - problem.dual.lower), problem.cost, np.inf)
+            np.abs(result.certified.beta)
+            <= np.where(np.isfinite(problem.dual.upper - problem.dual.lower), problem.cost, np.inf)
         ).all()
         assert -1e-12 <= result.certificate.relative_gap < 1.0
 
