@@ -14,9 +14,9 @@ import pytest
 import gapless
 
 # Optional or slow to import: each is imported by the one function that needs it. scikit-learn itself imports the last two where it finds them.
-LAZY = ("matplotlib", "qpsolvers", "clarabel", "torch", "typer")
+LAZY = ("matplotlib", "sklearn.decomposition", "qpsolvers", "clarabel", "torch", "typer")
 HIDDEN = ("pandas", "rich")
-PACKAGES = [gapless, gapless.features, gapless.kernels, gapless.losses, gapless.solvers]
+PACKAGES = [gapless, gapless.features, gapless.kernels, gapless.losses, gapless.plot, gapless.solvers]
 
 
 def run(code: str, **environment: str) -> str:
@@ -48,6 +48,19 @@ def test_import_leaves_optional_and_slow_packages_alone():
         f"import gapless; print([name for name in {LAZY!r} if name in sys.modules])"
     )
     assert ast.literal_eval(loaded) == []
+
+
+def test_plot_is_there_after_the_import_and_loaded_when_asked_for():
+    """Displays are there as well: they take results and estimators without Matplotlib, which draws them."""
+    loaded = run(
+        "import sys, gapless\n"
+        "before = [name in sys.modules for name in ('gapless.plot', 'matplotlib')]\n"
+        "display = gapless.plot.GapDisplay.from_estimator(gapless.SVC().fit([[0.0], [1.0]], [0, 1]))\n"
+        "print([before, 'plot' in dir(gapless), display.curves[0].label, 'matplotlib' in sys.modules])"
+    )
+    assert ast.literal_eval(loaded) == [[False, False], True, "SVC", False]
+    with pytest.raises(AttributeError, match="module 'gapless' has no attribute 'plots'"):
+        gapless.plots  # noqa: B018
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)

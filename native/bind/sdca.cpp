@@ -1,5 +1,8 @@
 // Python's face of native/sdca.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
+
+#include <optional>
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
@@ -24,12 +27,15 @@ void bind_sdca(nb::module_& m) {
       .def(
           "__init__",
           [](Epochs* self, nb::object rows, Index d, nb::object dual, const In<double>& curvature, double shift, bool free_intercept,
-             bool uniform, bool shrinks, double halved_from, std::uint64_t seed) {
+             bool uniform, bool shrinks, double halved_from, std::uint64_t seed, const std::optional<In<Index>>& order) {
+            std::vector<std::uint32_t> visits;
+            if (order)
+              for (const Index i : view(*order)) visits.push_back(static_cast<std::uint32_t>(i));
             new (self) Epochs(std::move(rows), d, std::move(dual), curvature,
-                              SdcaOptions{shift, free_intercept, uniform, shrinks, halved_from, seed});
+                              SdcaOptions{shift, free_intercept, uniform, shrinks, halved_from, seed, std::move(visits)});
           },
           nb::arg("rows"), nb::arg("d"), nb::arg("dual"), nb::arg("curvature"), nb::kw_only(), nb::arg("shift"),
-          nb::arg("free_intercept"), nb::arg("uniform"), nb::arg("shrinks"), nb::arg("halved_from"), nb::arg("seed"))
+          nb::arg("free_intercept"), nb::arg("uniform"), nb::arg("shrinks"), nb::arg("halved_from"), nb::arg("seed"), nb::arg("order") = nb::none())
       .def(
           "resume",
           [](Epochs& self, const In<double>& beta, const In<double>& w, double b, double separable) {

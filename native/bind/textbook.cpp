@@ -84,20 +84,19 @@ void bind_textbook(nb::module_& m) {
       "function), returns (position, samples seen, mistakes as (sample, function, sign, time)).");
   m.def(
       "descend_sgd",
-      [](nb::handle rows, nb::handle dual, const In<Index>& piece, double t, double eta, double t0, bool constant, double reach,
-         double penalty, double scale, double b, double sum_scale, double sum_b, const InOut<double>& v, const InOut<double>& u,
-         const InOut<double>& q) {
+      [](nb::handle rows, nb::handle dual, const In<Index>& piece, const In<double>& steps, double reach, double penalty, double scale,
+         double b, double sum_scale, double sum_b, const InOut<double>& v, const InOut<double>& u, const InOut<double>& q) {
         const Rows all = rows_of(rows, count(v.shape(0)));
         const DualTerms terms = dual_of(dual);
         nb::gil_scoped_release free;
-        const SgdScalars now = descend_sgd(all, terms, view(piece), t, {eta, t0, constant, reach, penalty},
-                                           {scale, b, sum_scale, sum_b}, view(v), view(u), view(q));
-        return std::make_tuple(now.scale, now.b, now.sum_scale, now.sum_b);
+        const SgdScalars now = descend_sgd(all, terms, view(piece), view(steps), {reach, penalty}, {scale, b, sum_scale, sum_b}, view(v),
+                                           view(u), view(q));
+        return std::make_tuple(now.scale, now.b, now.sum_scale, now.sum_b, now.made);
       },
-      nb::arg("rows"), nb::arg("dual"), nb::arg("piece"), nb::arg("t"), nb::arg("eta"), nb::arg("t0"), nb::arg("constant"),
-      nb::arg("reach"), nb::arg("penalty"), nb::arg("scale"), nb::arg("b"), nb::arg("sum_scale"), nb::arg("sum_b"),
+      nb::arg("rows"), nb::arg("dual"), nb::arg("piece"), nb::arg("steps"), nb::arg("reach"), nb::arg("penalty"), nb::arg("scale"),
+      nb::arg("b"), nb::arg("sum_scale"), nb::arg("sum_b"),
       nb::arg("v").noconvert(), nb::arg("u").noconvert(), nb::arg("q").noconvert(),
-      "One step of stochastic sub-gradient descent for each sample of piece; writes v, u and q, returns (a, b, Σa, Σb).");
+      "One step of stochastic sub-gradient descent for each sample of piece, with its η from steps; writes v, u and q, returns (a, b, Σa, Σb, steps made).");
 }
 
 }  // namespace gapless::bind

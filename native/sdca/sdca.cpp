@@ -74,8 +74,8 @@ Sdca::Sdca(const Rows& rows, Index d, const DualTerms& dual, Vector curvature, c
     samples_ = samples_of<PlainSample>(rows, dual, curvature);
   else
     samples_ = samples_of<BoxSample>(rows, dual, curvature);
-  if (box == nullptr || options.uniform) options_.halved_from = infinity;
-  if (options.uniform) options_.shrinks = false;
+  if (box == nullptr || plain()) options_.halved_from = infinity;
+  if (plain()) options_.shrinks = false;
   bring_back();
   visit_.clear();
 }
@@ -127,7 +127,11 @@ Index Sdca::step(Index visits, double target) {
       sweep(piece, w_.data(), tally_);
     made += stop - position_;
     position_ = stop;
-    if (stop == count(visit_.size()) && !options_.uniform) finish(target);
+    if (stop < count(visit_.size())) continue;
+    if (plain())
+      move_multiplier();
+    else
+      finish(target);
   }
   return made;
 }
@@ -148,11 +152,15 @@ void Sdca::sweep(Visits visit, double* w, SdcaTally& tally) {
       rows_);
 }
 
-// The next epoch's visits: every active row once, or uniform draws.
+// The next epoch's visits: every active row once, uniform draws, or the order that was given.
 void Sdca::order() {
   const std::size_t total = active_.size();
   if (++epochs_ == renumbering_epoch) renumber();
   position_ = 0;
+  if (!options_.order.empty()) {
+    visit_ = options_.order;
+    return;
+  }
   visit_.resize(total);
   if (options_.uniform) return random_.draw(Span<std::uint32_t>(visit_));
   if (count(total) < few || entries_ > long_row) {
@@ -205,15 +213,19 @@ void Sdca::renumber() {
       rows_);
 }
 
+// After an epoch: a free intercept's b becomes the decision offset b + shift Σβ.
+void Sdca::move_multiplier() {
+  if (!options_.free_intercept) return;
+  tally_.offset += options_.shift * tally_.moved;
+  tally_.gain -= options_.shift * tally_.moved * tally_.moved;
+}
+
 // After an epoch: leaves out what it marked, brings all back where the rest is solved, sets the next threshold.
 void Sdca::finish(double target) {
   const bool full = count(visit_.size()) == n_;
   gap_ = tally_.gap;
-  if (options_.free_intercept) {
-    gap_ += std::fabs(tally_.offset * tally_.moved);
-    tally_.offset += options_.shift * tally_.moved;
-    tally_.gain -= options_.shift * tally_.moved * tally_.moved;
-  }
+  if (options_.free_intercept) gap_ += std::fabs(tally_.offset * tally_.moved);
+  move_multiplier();
   const bool solved = target > 0.0 && gap_ < infinity && gap_ <= target * (tally_.gain + gap_);
   if (full) {
     full_gap_ = gap_;

@@ -27,6 +27,7 @@ struct SdcaOptions {
   bool shrinks = true;
   double halved_from = infinity;     // entries of the active rows from which on an epoch is shared by two threads
   std::uint64_t seed = 1;
+  std::vector<std::uint32_t> order = {};  // if any: these visits again and again in the place of epochs, as plain as uniform ones
 };
 
 class Sdca {
@@ -59,6 +60,8 @@ class Sdca {
   void sweep_in_halves(Visits visit);
   template <class S>
   void merge(S* samples, Visits visit, const SdcaTally& a, const SdcaTally& b);
+  bool plain() const { return options_.uniform || !options_.order.empty(); }  // the textbook's method: nothing is shrunk, no gap is known
+  void move_multiplier();
   void finish(double target);
   void bring_back();
   void renumber();

@@ -1,22 +1,33 @@
 #include "textbook/sgd.hpp"
 
+#include <cmath>
+
 namespace gapless {
 namespace {
 
 // A product of so small an a and a v so large still has twelve digits.
 constexpr double least_scale = 1e-4;
 
+constexpr double largest = 1e75;
+
 template <class R, class Dual>
-SgdScalars descend(const R& rows, const Dual& dual, Places piece, double t, const SgdRule& rule, SgdScalars now, Out v, Out u, Out q) {
+SgdScalars descend(const R& rows, const Dual& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now, Out v, Out u,
+                   Out q) {
   const double n = static_cast<double>(rows.size());
-  for (const Index i : piece) {
-    const double eta = std::min(rule.constant ? rule.eta : rule.eta / (t + rule.t0), 1.0);
+  bool diverged = false;
+  for (std::size_t k = 0; k < piece.size() && !diverged; ++k) {
+    const Index i = piece[k];
+    const double eta = steps[k];
     const double g = n * dual.called(i, now.scale * rows.dot(i, v.data()) + now.b);
-    t += 1.0;
+    if (!(eta * std::fabs(g) <= largest)) break;
     now.scale *= 1.0 - eta;
-    now.b += eta * (rule.reach * g - rule.penalty * now.b);
-    if (now.scale < least_scale) {
-      for (double& value : v) value *= now.scale;
+    now.b += eta * (intercept.reach * g - intercept.penalty * now.b);
+    const double size = std::fabs(now.scale);
+    if (!(least_scale <= size && size <= 1.0 / least_scale)) {
+      for (double& value : v) {
+        value *= now.scale;
+        diverged = diverged || !(std::fabs(value) <= largest);
+      }
       for (std::size_t j = 0; j < u.size(); ++j) {
         q[j] -= now.sum_scale * u[j];
         u[j] *= now.scale;
@@ -32,15 +43,17 @@ SgdScalars descend(const R& rows, const Dual& dual, Places piece, double t, cons
     }
     now.sum_scale += now.scale;
     now.sum_b += now.b;
+    ++now.made;
   }
   return now;
 }
 
 }  // namespace
 
-SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, double t, const SgdRule& rule, SgdScalars now, Out v, Out u,
-                       Out q) {
-  return std::visit([&](const auto& all, const auto& terms) { return descend(all, terms, piece, t, rule, now, v, u, q); }, rows, dual);
+SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now,
+                       Out v, Out u, Out q) {
+  return std::visit(
+      [&](const auto& all, const auto& terms) { return descend(all, terms, piece, steps, intercept, now, v, u, q); }, rows, dual);
 }
 
 }  // namespace gapless

@@ -1,6 +1,8 @@
 """Gapless trains support vector machines and proves, with a duality gap, how close each model is to the optimum."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from sklearn.svm import l1_min_c
 
@@ -26,9 +28,14 @@ from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT
 from gapless.result import Result, Status
 from gapless.solve import solve
+from gapless.steps import Step, steps
 from gapless.store import load
 from gapless.trace import Progress, Trace
 from gapless.verify import certify
+
+if TYPE_CHECKING:
+    from gapless import plot as plot
+    from gapless.estimators.relatives import KernelPCA, KernelRidge
 
 __version__ = version("gapless")
 
@@ -40,7 +47,9 @@ __all__ = [
     "Interrupted",
     "KernelFisherDiscriminant",
     "KernelLogisticRegression",
+    "KernelPCA",
     "KernelPerceptron",
+    "KernelRidge",
     "LinearSVC",
     "LinearSVR",
     "NuSVC",
@@ -51,6 +60,7 @@ __all__ = [
     "Progress",
     "Result",
     "Status",
+    "Step",
     "Trace",
     "certify",
     "compare",
@@ -61,6 +71,27 @@ __all__ = [
     "load",
     "losses",
     "nu",
+    "plot",
     "solve",
     "solvers",
+    "steps",
 ]
+
+# Imported when first asked for: nobody who trains a support vector machine waits for scikit-learn's decompositions, or for what draws figures.
+_LATER = {
+    "KernelPCA": "gapless.estimators.relatives",
+    "KernelRidge": "gapless.estimators.relatives",
+    "plot": "gapless.plot",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    value = globals()[name] = module if name == "plot" else getattr(module, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

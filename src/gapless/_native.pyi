@@ -281,7 +281,7 @@ class Sdca:
     Epochs of dual coordinate ascent that keep w up to date; β = 0 to begin with.
     """
 
-    def __init__(self, rows: object, d: int, dual: object, curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, shift: float, free_intercept: bool, uniform: bool, shrinks: bool, halved_from: float, seed: int) -> None: ...
+    def __init__(self, rows: object, d: int, dual: object, curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, shift: float, free_intercept: bool, uniform: bool, shrinks: bool, halved_from: float, seed: int, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def resume(self, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, separable: float) -> None:
         """
@@ -354,9 +354,9 @@ def walk_perceptron(order: Annotated[NDArray[numpy.int64], dict(shape=(None,), o
     The kernel perceptron along order, up to a sample whose mistake needs a row of K that is not there; writes beta, delayed and F (a row a function), returns (position, samples seen, mistakes as (sample, function, sign, time)).
     """
 
-def descend_sgd(rows: object, dual: object, piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], t: float, eta: float, t0: float, constant: bool, reach: float, penalty: float, scale: float, b: float, sum_scale: float, sum_b: float, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float, float, float]:
+def descend_sgd(rows: object, dual: object, piece: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: float, penalty: float, scale: float, b: float, sum_scale: float, sum_b: float, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float, float, float, int]:
     """
-    One step of stochastic sub-gradient descent for each sample of piece; writes v, u and q, returns (a, b, Σa, Σb).
+    One step of stochastic sub-gradient descent for each sample of piece, with its η from steps; writes v, u and q, returns (a, b, Σa, Σb, steps made).
     """
 
 def matvec(rows: object, d: int, w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gapless.background import in_background
-from gapless.data import check_beta
-from gapless.errors import Interrupted, InvalidInputError, UnsupportedError
+from gapless.errors import Interrupted, InvalidInputError
 from gapless.kernels import Validity
 from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
@@ -21,11 +20,12 @@ from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best, Points, iterate_of
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, combine
 from gapless.proof.exact_ray import equal_rows_ray
-from gapless.proof.points import CertifiedPoint, check_point
+from gapless.proof.points import CertifiedPoint
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
-from gapless.solvers import Solver, as_solver
-from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets, own_solver
+from gapless.solvers import Solver
+from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets
+from gapless.solvers.opening import as_start, covering_solver, point_of
 from gapless.solvers.seed import Seed
 from gapless.trace import Ascent, Callback, Progress, Trace
 
@@ -104,11 +104,8 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
-    chosen = _choose(problem, solver, tol, max_time)
-    reason = chosen.unsupported(problem)
-    if reason is not None:
-        raise UnsupportedError(reason)
-    point = _as_point(problem, start)
+    chosen = covering_solver(problem, solver, tol, max_time)
+    point = as_start(problem, start)
     limit = chosen.cap(problem) if max_iter is None else float(max_iter)
     run = None
     try:
@@ -116,7 +113,7 @@ def solve(
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
             if isinstance(start, Result):  # what was proven stays so
-                run.best.keep(_point_of(problem, start.certified), run.seconds_left())
+                run.best.keep(point_of(problem, start.certified), run.seconds_left())
             return run.go(point, limit, random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
@@ -376,35 +373,6 @@ class _Run:
 
 def _is_finite(*arrays: np.ndarray | None) -> bool:
     return all(bool(np.isfinite(array).all()) for array in arrays if array is not None)
-
-
-def _choose(problem: Problem, solver: str | Solver, tol: float, max_time: float | None) -> Solver:
-    own = own_solver(problem)
-    if own is None:
-        return as_solver(solver, problem, tol, max_time)
-    if isinstance(solver, str) and solver == "auto":
-        return own
-    if isinstance(solver, type(own)):
-        return solver
-    raise UnsupportedError(
-        f"solver must be 'auto' or a {type(own).__name__} for a {type(problem).__name__}, which no other solves; got {solver!r}."
-    )
-
-
-def _as_point(problem: Problem, start: Any) -> Point | None:
-    if start is None:
-        return None
-    if isinstance(start, (Result, Point)):
-        return _point_of(problem, getattr(start, "last", None) or start)  # the iterate that the algorithm stood at
-    return Point(beta=check_beta(start, problem.n_samples))
-
-
-def _point_of(problem: Problem, given: Result | Point) -> Point:
-    beta, w, expansion = given.beta, given.w, given.expansion
-    n, d = problem.X.shape
-    if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
-        raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
-    return check_point(problem, Point(beta=beta, w=w, b=given.b, expansion=expansion))
 
 
 def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:

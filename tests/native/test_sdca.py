@@ -220,6 +220,39 @@ def test_the_entropy(storage):
     assert ours.gap == np.inf and not ours.ready
 
 
+@pytest.mark.parametrize("free", [False, True])
+def test_a_given_order(free):
+    """Whatever the options say, nothing is left out and nothing is halved; a free intercept's multiplier moves when the order begins anew."""
+    rows, X = stored("csr float32", 30, 5)
+    y = np.where(np.arange(30) % 2 == 0, -1.0, 1.0)
+    order, shift = np.array([4, 4, 0, 29, 7, 12]), 0.5
+    box, q = gl.losses.Hinge().dual_box(y, np.ones(30)), (X**2).sum(axis=1) + shift
+    ours = _native.Sdca(
+        rows,
+        5,
+        box,
+        q,
+        shift=shift,
+        free_intercept=free,
+        uniform=False,
+        shrinks=True,
+        halved_from=0.0,
+        seed=4,
+        order=order,
+    )
+    beta, b = np.zeros(30), 0.0
+    for k in range(31):
+        i = order[k % 6]
+        slope = y[i] - X[i] @ (X.T @ beta) - shift * beta.sum() - b
+        beta[i] = np.clip(beta[i] + slope / q[i], box.lower[i], box.upper[i])
+        if free and k % 6 == 5:
+            b += shift * beta.sum()
+        assert ours.step(1, 0.0) == 1
+        np.testing.assert_allclose(ours.beta, beta, atol=1e-12)
+        assert ours.offset == pytest.approx(b + shift * beta.sum(), abs=1e-12)
+    assert ours.active.size == 30 and ours.gap == np.inf and not ours.ready
+
+
 def test_uniform_draws():
     rows, X = stored("csr float32", 30, 5)
     y = np.where(np.arange(30) % 2 == 0, -1.0, 1.0)

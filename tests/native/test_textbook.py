@@ -110,12 +110,13 @@ def test_sgd(storage, loss):
     piece = np.random.default_rng(2).integers(0, N, size=150)
     eta, t0, reach, penalty = 0.3, 20.0, 0.25, 1.0
     v, u, q = np.zeros(D), np.zeros(N), np.zeros(N)
-    scale, b, sum_scale, sum_b = _native.descend_sgd(
-        rows, dual, piece, 0.0, eta, t0, False, reach, penalty, 1.0, 0.0, 0.0, 0.0, v, u, q
+    steps = eta / (np.arange(150) + t0)
+    steps[[40, 90]] = 1.0, 2.5  # a becomes zero, and negative
+    scale, b, sum_scale, sum_b, made = _native.descend_sgd(
+        rows, dual, piece, steps, reach, penalty, 1.0, 0.0, 0.0, 0.0, v, u, q
     )
     w, beta, b_twin, sum_beta, sum_b_twin = np.zeros(D), np.zeros(N), 0.0, np.zeros(N), 0.0
-    for t, i in enumerate(piece):
-        rate = min(eta / (t + t0), 1.0)
+    for rate, i in zip(steps, piece, strict=True):
         g = -N * cost[i] * the_loss.derivative(y[[i]], np.array([w @ X[i] + b_twin]))[0]
         w, beta, b_twin = (
             (1 - rate) * w + rate * g * X[i],
@@ -128,3 +129,14 @@ def test_sgd(storage, loss):
     np.testing.assert_allclose(scale * u, beta, atol=1e-9)
     np.testing.assert_allclose(sum_scale * u - q, sum_beta, atol=1e-8)
     assert (b, sum_b) == pytest.approx((b_twin, sum_b_twin))
+    assert made == 150
+
+
+def test_sgd_stops_before_numbers_overflow():
+    rows, _ = stored("dense float64", N, D)
+    *_, dual = terms("squared_hinge")
+    v, u, q = np.ones(D), np.zeros(N + 1), np.zeros(N + 1)
+    piece, steps = np.tile(np.arange(N), 30), np.full(30 * N, 1e3)
+    scale, b, _, _, made = _native.descend_sgd(rows, dual, piece, steps, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, v, u, q)
+    assert 0 < made < len(piece)
+    assert np.isfinite(scale * v).all() and np.isfinite(u).all() and np.isfinite(q).all() and np.isfinite(b)

@@ -12,7 +12,8 @@ import gapless as gl
 from gapless.errors import InvalidInputError, MissingDependencyError
 from gapless.features import Polar
 from gapless.plot import ConvergenceDisplay, DecisionDisplay, GapDisplay
-from gapless.plot.style import PALETTE, solver_color
+from gapless.plot.decision import _REGIONS
+from gapless.plot.style import MARKERS, NEGATIVE, PALETTE, POSITIVE, estimator_look, solver_color, solver_marker
 from gapless.solvers import SOLVERS
 
 
@@ -48,10 +49,18 @@ def test_curves_equal_the_trace_in_the_callers_convention(problem, results):
             np.testing.assert_array_equal(drawn.get_xdata(), result.trace.iterations)
             np.testing.assert_array_equal(drawn.get_ydata(), getattr(result.trace, f"best_{side}"))
             assert drawn.get_color() == solver_color(name)
+            assert drawn.get_marker() == solver_marker(name)
     assert display.ax_.get_xlabel() == "epochs"
     assert display.ax_.get_ylabel() == "objective"
     best = min(r.certificate.primal for r in results.values())
     assert display.ax_.get_title(loc="left") == f"Primal and dual meet at {best:.7g}"
+
+
+def test_the_title_says_no_more_than_is_proven(problem):
+    early = gl.solve(problem, "subgradient", max_iter=5)
+    display = ConvergenceDisplay.from_results(early).plot()
+    low, high = early.certificate.dual, early.certificate.primal
+    assert display.ax_.get_title(loc="left") == f"The optimum is between {low:.4g} and {high:.4g}"
 
 
 def test_linear_axis_is_cut_where_the_start_dwarfs_the_rest(results):
@@ -120,6 +129,10 @@ def test_units_that_differ_go_over_seconds(problem, results):
             "sides names smo, which is not among the results.",
         ),
         (
+            lambda r: ConvergenceDisplay.from_results(r, sides={"sdca": "upper"}),
+            "sides must say 'primal', 'dual' or 'both'; got 'upper' for sdca.",
+        ),
+        (
             lambda r: ConvergenceDisplay.from_results(r).plot(scale="log"),
             "scale must be 'linear' or 'symlog'; got 'log'.",
         ),
@@ -136,6 +149,44 @@ def test_nothing_to_draw_without_a_primal_value():
     with pytest.raises(InvalidInputError) as caught:
         ConvergenceDisplay.from_results(hard)
     assert str(caught.value) == "results must have a finite primal value to draw; none of them has."
+
+
+def test_nothing_is_told_by_colour_alone(results):
+    markers = [solver_marker(name) for name in SOLVERS]
+    assert len(set(markers)) == len(markers) <= len(MARKERS)
+    looks = [estimator_look(k) for k in range(len(PALETTE))]
+    assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(PALETTE)
+    two = GapDisplay.from_results({"a": results["sdca"], "b": results["sdca"]})
+    assert two.curves[0].marker != two.curves[1].marker
+    for display in (ConvergenceDisplay.from_results(results).plot(), two.plot()):
+        shown = display.ax_.get_legend().get_lines()[: len(display.curves)]
+        assert [line.get_marker() for line in shown] == [curve.marker for curve in display.curves]
+
+
+def luminance(color):
+    """Relative luminance of sRGB, as WCAG 2 defines it."""
+    channels = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+# Viénot, Brettel and Mollon (1999): what is left of a colour, in linear sRGB, without the long or the middle cones.
+BLIND = {
+    "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+    "deuteranopia": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+}
+
+
+@pytest.mark.parametrize("kind", BLIND)
+def test_classes_and_regions_differ_for_the_colour_blind(kind):
+    def seen(color):
+        channels = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return np.array(BLIND[kind]) @ linear
+
+    assert np.abs(seen(NEGATIVE) - seen(POSITIVE)).max() > 0.3
+    assert np.abs(seen(_REGIONS[0]) - seen(_REGIONS[1])).max() > 0.08
+    assert abs(luminance(_REGIONS[0]) - luminance(_REGIONS[1])) > 0.08  # in print without colours
 
 
 def test_one_colour_a_solver_and_paler_variants(problem, results):

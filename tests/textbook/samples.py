@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import gapless as gl
 from gapless.solvers.textbook.sampling import Order
-from tests.solvers import driving
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 3))
@@ -17,9 +14,11 @@ APART = X + 2.0 * y[:, None]  # separable
 N, C, SEED = len(y), 0.7, 5
 
 
-def run(problem: gl.Problem, solver: gl.solvers.Solver, iterations: float) -> Any:
-    """The solver's own engine after some iterations, without the loop."""
-    return driving.run(solver, problem, iterations, seed=SEED)
+def run(
+    problem: gl.Problem, solver: gl.solvers.Solver, iterations: float, check_every: float | None = None
+) -> gl.Result:
+    """What a user gets after some iterations."""
+    return gl.solve(problem, solver, tol=0, max_iter=iterations, check_every=check_every, random_state=SEED)
 
 
 def visits(epochs: int, sampling: str = "epochs") -> list[int]:

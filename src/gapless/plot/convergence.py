@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from gapless.errors import InvalidInputError
-from gapless.plot.curves import Curve, Results, XAxis, no_minor, read_curves, scale_x
+from gapless.plot.curves import EVERY, Curve, Estimators, Results, XAxis, no_minor, read_curves, scale_x
 from gapless.plot.style import MUTED, axes, legend_outside, style
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Side = Literal["primal", "dual", "both"]
 Scale = Literal["linear", "symlog"]
 _SYMLOG_THRESHOLD = 1e-6
+_AGREE = 1e-6  # a relative gap from where on the title names one number, with seven digits
 _STROKES: dict[str, Literal["-", "--"]] = {"primal": "-", "dual": "--"}
 
 
@@ -52,12 +53,34 @@ class ConvergenceDisplay:
 
         ``sides`` says by label whether to draw the ``"primal"``, the ``"dual"`` or ``"both"``, which is the default.
         """
-        curves, xlabel = read_curves(results, x)
+        return cls._of(*read_curves(results, x), sides, "results")
+
+    @classmethod
+    def from_estimator(
+        cls, estimators: Estimators, *, x: XAxis | None = None, sides: Mapping[str, Side] | None = None
+    ) -> Self:
+        """Take the history of one fitted estimator (or pipeline, or search), of a list of them, or of several by name.
+
+        Of an estimator with several subproblems it is that of the widest gap, ``trace_``.
+
+        >>> import gapless as gl
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 0, 1, 1]
+        >>> display = gl.plot.ConvergenceDisplay.from_estimator(gl.SVC(kernel="linear", solver="sdca").fit(X, y))
+        >>> display.curves[0].label, display.xlabel
+        ('SVC', 'epochs')
+        """
+        return cls._of(*read_curves(estimators, x, estimators=True), sides, "estimators")
+
+    @classmethod
+    def _of(cls, curves: list[Curve], xlabel: str, sides: Mapping[str, Side] | None, whose: str) -> Self:
         if not np.isfinite([curve.primal[-1] for curve in curves]).any():
-            raise InvalidInputError("results must have a finite primal value to draw; none of them has.")
+            raise InvalidInputError(f"{whose} must have a finite primal value to draw; none of them has.")
         unknown = set(sides or {}) - {curve.label for curve in curves}
         if unknown:
-            raise InvalidInputError(f"sides names {', '.join(sorted(unknown))}, which is not among the results.")
+            raise InvalidInputError(f"sides names {', '.join(sorted(unknown))}, which is not among the {whose}.")
+        for label, side in (sides or {}).items():
+            if side not in ("primal", "dual", "both"):
+                raise InvalidInputError(f"sides must say 'primal', 'dual' or 'both'; got {side!r} for {label}.")
         return cls(curves, xlabel, dict(sides or {}))
 
     @property
@@ -94,18 +117,26 @@ class ConvergenceDisplay:
             else:
                 ax.set_ylabel("objective")
                 ax.set_ylim(*self._window(optimum))
-            ax.set_title(f"Primal and dual meet at {optimum:.7g}" if title is None else title)
+            ax.set_title(self._finding(optimum) if title is None else title)
             if legend:
                 legend_outside(ax, self.handles())
         return self
+
+    def _finding(self, optimum: float) -> str:
+        """What the curves show: one number where the best bounds agree to seven digits, else both."""
+        lower = max(float(curve.dual.max()) for curve in self.curves)
+        if optimum - lower <= _AGREE * abs(optimum):
+            return f"Primal and dual meet at {optimum:.7g}"
+        return f"The optimum is between {lower:.4g} and {optimum:.4g}" if np.isfinite(lower) else "Primal values so far"
 
     def _line(self, ax: Axes, curve: Curve, side: str, scale: Scale) -> None:
         values = curve.primal if side == "primal" else curve.dual
         shown = np.isfinite(values)
         y = _position(values[shown], self.optimum, scale)
         label = f"{curve.label}, {side}"
-        ax.plot(curve.x[shown], y, color=curve.color, linestyle=_STROKES[side], drawstyle="steps-post", label=label)
-        ax.plot(curve.x[shown][-1:], y[-1:], "o", color=curve.color, markersize=4)
+        stroke = {"linestyle": _STROKES[side], "drawstyle": "steps-post", "markevery": EVERY}
+        ax.plot(curve.x[shown], y, label=label, **{**curve.look, **stroke, "markersize": 4})
+        ax.plot(curve.x[shown][-1:], y[-1:], **{**curve.look, "markersize": 6})
 
     def _window(self, optimum: float) -> tuple[float, float]:
         """Twice the optimum to either side at most, and no more than the curves fill: the first values may dwarf the rest."""
@@ -126,7 +157,7 @@ class ConvergenceDisplay:
         kinds = {"primal": "primal: an upper bound", "dual": "dual: a lower bound"}
         used = {side for curve in self.curves for side in _sides(self.sides.get(curve.label, "both"))}
         return [
-            *(Line2D([], [], color=curve.color, label=curve.label) for curve in self.curves),
+            *(Line2D([], [], label=curve.label, **curve.look) for curve in self.curves),
             *(
                 Line2D([], [], color="black", linestyle=_STROKES[side], label=kinds[side])
                 for side in kinds

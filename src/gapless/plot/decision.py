@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,19 +10,29 @@ import numpy as np
 
 from gapless.data import check_matrix
 from gapless.errors import InvalidInputError
+from gapless.plot.given import describe, innermost
 from gapless.plot.style import MUTED, NEGATIVE, POSITIVE, axes, style
+from gapless.plot.tears import Function, Grid, sample
 from gapless.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_NAMES = ("x₁", "x₂")
+# Tints of the classes' colours, one darker than the other, so that they differ in print without colours too.
+_REGIONS = ("#CCE3F0", "#FAECE2")
+_LINES = ((0, "black", 1.6, "-"), (-1, NEGATIVE, 1.1, "--"), (1, POSITIVE, 1.1, "--"))
+_SEEN = 0.005  # of the raster's width: a step that is shorter is no longer than the line f = 0 is wide
+
 
 @dataclass
 class DecisionDisplay:
-    r"""Decision regions (sign of f), the line f = 0, the margins f = ±1, and the samples; rings mark support vectors, their area is α/C.
+    r"""Decision regions (sign of f), the line f = 0, the margins f = ±1, and the samples; rings mark support vectors, of an area that grows with α.
 
-    A model trained on φ(X) is drawn in the plane of X: give the map and the two-column X that it was applied to.
+    A model trained on φ(X) is drawn in the plane of X: give the map and the two-column X that it was applied to, or a pipeline. Where f jumps, as a
+    model of polar coordinates does across the half-line at angle π, no contour is drawn across: f = 0 and f = ±1 end on either side, where they are,
+    and a dotted line marks where the class changes without f being zero. (Of a jump that is not along one of the axes the regions alone show that.)
 
     >>> import gapless as gl
     >>> from gapless.plot import DecisionDisplay
@@ -31,13 +42,14 @@ class DecisionDisplay:
     ((50, 50), [1, 2])
     """
 
-    x0: np.ndarray
-    x1: np.ndarray
-    f: np.ndarray
-    X: np.ndarray
-    signs: np.ndarray
-    alpha: np.ndarray
+    grid: Grid = field(repr=False)
+    X: np.ndarray = field(repr=False)
+    signs: np.ndarray = field(repr=False)
+    alpha: np.ndarray = field(repr=False)
     labels: tuple[str, str]
+    names: tuple[str, str] = _NAMES
+    margins: bool = True
+    kind: str = "class"
     ax_: Axes = field(default=None, init=False, repr=False)  # type: ignore[assignment]
     figure_: Figure = field(default=None, init=False, repr=False)  # type: ignore[assignment]
 
@@ -47,29 +59,75 @@ class DecisionDisplay:
 
         ``feature_map`` has ``transform`` or is callable; it takes points of the plane to the features that the model was trained on.
         """
+        if not isinstance(result, Result):
+            raise InvalidInputError(f"result must be what gapless.solve returns; got {describe(result)}.")
         problem = result.problem
         if problem.classes is None:
             raise InvalidInputError(
                 f"DecisionDisplay draws a classification; got the {problem.loss.name} loss of a regression."
             )
+        if len(problem.classes) > 2:
+            raise InvalidInputError(f"DecisionDisplay draws two classes; got a result of {len(problem.classes)}.")
         if feature_map is not None and X is None:
             raise InvalidInputError("X must be given with feature_map: the two-column samples that it was applied to.")
-        X = check_matrix(problem.X if X is None else X)
-        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        if X.shape[1] != 2:
-            raise InvalidInputError(f"DecisionDisplay draws a plane, so X must have 2 columns; got {X.shape[1]}.")
-        if len(X) != problem.n_samples:
-            raise InvalidInputError(f"X must have the problem's {problem.n_samples} samples; got {len(X)}.")
-        low, high = X.min(axis=0), X.max(axis=0)
-        margin = 0.12 * np.where(high > low, high - low, 1.0)
-        x0, x1 = (np.linspace(low[j] - margin[j], high[j] + margin[j], grid) for j in (0, 1))
-        points = np.column_stack([axis.ravel() for axis in np.meshgrid(x0, x1)])
-        if feature_map is not None:
-            points = feature_map.transform(points) if hasattr(feature_map, "transform") else feature_map(points)
-        f = result.decision_function(points).reshape(grid, grid)
+        points, names = _plane(problem.X if X is None else X)
+        if len(points) != problem.n_samples:
+            raise InvalidInputError(f"X must have the problem's {problem.n_samples} samples; got {len(points)}.")
         alpha = result.alpha("C" if problem.is_hard else "unit")
         alpha = alpha / (alpha.max() or 1.0) if problem.is_hard else alpha
-        return cls(x0, x1, f, X, problem.y, alpha, (str(problem.classes[0]), str(problem.classes[1])))
+        labels = (str(problem.classes[0]), str(problem.classes[1]))
+        raster = _raster(_through(feature_map, result.decision_function), points, grid)
+        return cls(raster, points, problem.y, alpha, labels, names)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, feature_map: Any = None, grid: int = 400) -> Self:
+        """Evaluate the decision function of a fitted classifier of two classes, or of a one-class machine, around its training samples X.
+
+        ``estimator`` may be a pipeline that begins with the two columns of X, or a search. y are the labels of X; a one-class machine has none.
+
+        >>> import gapless as gl
+        >>> from sklearn.pipeline import make_pipeline
+        >>> X, y = [[0.5, 0.0], [0.0, -0.5], [2.0, 0.0], [0.0, 2.0], [-2.0, -1.0]], ["in", "in", "out", "out", "out"]
+        >>> model = make_pipeline(gl.features.Polar(), gl.SVC(kernel="linear", C=10.0)).fit(X, y)
+        >>> gl.plot.DecisionDisplay.from_estimator(model, X, y, grid=50).labels
+        ('in', 'out')
+        """
+        model = innermost(estimator, fitted=True)
+        if not hasattr(estimator, "decision_function"):
+            raise InvalidInputError(
+                f"DecisionDisplay draws a decision function, which {type(model).__name__} has none of."
+            )
+        points, names = _plane(X)
+        classes = getattr(model, "classes_", None)
+        if classes is not None and len(classes) != 2:
+            raise InvalidInputError(f"DecisionDisplay draws two classes; got {type(model).__name__} of {len(classes)}.")
+        signs = _signs(estimator, classes, points, y, feature_map)
+        alpha = _coefficients(model)
+        if alpha is not None and len(alpha) != len(points):
+            raise InvalidInputError(
+                f"X must be the {len(alpha)} samples that {type(model).__name__} was trained on; got {len(points)}."
+            )
+        # f = ±1 is the margin of a machine, and nothing in particular of other models.
+        margins = alpha is not None and classes is not None
+        alpha = np.zeros(len(points)) if alpha is None else alpha / (alpha.max() or 1.0)
+        labels = ("outside", "inside") if classes is None else (str(classes[0]), str(classes[1]))
+        raster = _raster(_through(feature_map, estimator.decision_function), points, grid)
+        return cls(raster, points, signs, alpha, labels, names, margins, "class" if classes is not None else "sample")
+
+    @property
+    def x0(self) -> np.ndarray:
+        """The raster's coordinates along the first axis."""
+        return self.grid.x0
+
+    @property
+    def x1(self) -> np.ndarray:
+        """The raster's coordinates along the second axis: both sides of a jump, where there is one."""
+        return self.grid.x1
+
+    @property
+    def f(self) -> np.ndarray:
+        """f[i, j] at (x0[j], x1[i])."""
+        return self.grid.f
 
     @property
     def support(self) -> np.ndarray:
@@ -82,23 +140,17 @@ class DecisionDisplay:
         *,
         title: str | None = None,
         legend: bool = True,
-        axis_labels: tuple[str, str] = ("x₁", "x₂"),
+        axis_labels: tuple[str, str] | None = None,
     ) -> Self:
         """Draw on ``ax``, or on a new figure."""
         with style():
             self.ax_ = ax = axes(ax, size=(5.6, 5.2))
             self.figure_ = ax.figure  # type: ignore[assignment]
             ax.grid(False)
-            ax.contourf(self.x0, self.x1, self.f > 0, levels=[-0.5, 0.5, 1.5], colors=[NEGATIVE, POSITIVE], alpha=0.14)
-            for level, color, width, stroke in (
-                (-1, NEGATIVE, 1.1, "--"),
-                (0, "black", 1.6, "-"),
-                (1, POSITIVE, 1.1, "--"),
-            ):
-                if self.f.min() < level < self.f.max():
-                    ax.contour(
-                        self.x0, self.x1, self.f, levels=[level], colors=[color], linewidths=width, linestyles=stroke
-                    )
+            for rows, columns in self.grid.tiles():
+                self._draw_tile(ax, rows, columns)
+            for x, y in self._steps():
+                ax.plot(x, y, color="black", linewidth=1.1, linestyle=":", zorder=2)
             for sign, color, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "s")):
                 members = self.X[self.signs == sign]
                 ax.scatter(members[:, 0], members[:, 1], s=14, color=color, marker=marker, linewidths=0, zorder=3)
@@ -114,8 +166,9 @@ class DecisionDisplay:
             )
             ax.set_xlim(self.x0[0], self.x0[-1])
             ax.set_ylim(self.x1[0], self.x1[-1])
-            ax.set_xlabel(axis_labels[0])
-            ax.set_ylabel(axis_labels[1])
+            first, second = self.names if axis_labels is None else axis_labels
+            ax.set_xlabel(first)
+            ax.set_ylabel(second)
             ax.set_title("Decision regions" if title is None else title)
             if legend:
                 ax.legend(
@@ -128,8 +181,33 @@ class DecisionDisplay:
                 )
         return self
 
+    def _draw_tile(self, ax: Axes, rows: slice, columns: slice) -> None:
+        x0, x1, f, torn = self.x0[columns], self.x1[rows], self.f[rows, columns], self.grid.torn[rows, columns]
+        if min(f.shape) < 2:
+            return
+        # Between a jump's two sides the fill goes by the sign alone, which needs no value between.
+        fill = np.where(f > 0, 1.0, -1.0) if torn.any() else f
+        reach = float(np.abs(fill).max()) + 1.0
+        ax.contourf(x0, x1, fill, levels=[-reach, 0.0, reach], colors=_REGIONS)
+        f = np.ma.masked_array(f, torn)
+        for level, color, width, stroke in _LINES if self.margins else _LINES[:1]:
+            if f.count() and f.min() < level < f.max():
+                ax.contour(x0, x1, f, levels=[level], colors=[color], linewidths=width, linestyles=stroke)
+
+    def _steps(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Lines (x, y) along which the class changes because f jumps; NaN between their parts."""
+        steps = []
+        for axis, (along, at, f) in enumerate(((self.x1, self.x0, self.f.T), (self.x0, self.x1, self.f))):
+            for k in self.grid.breaks[axis]:
+                fine = np.linspace(along[0], along[-1], 10 * len(along))
+                change = (np.interp(fine, along, f[k - 1]) > 0) != (np.interp(fine, along, f[k]) > 0)
+                if change.mean() > _SEEN:
+                    line = np.where(change, fine, np.nan), np.full(len(fine), at[k])
+                    steps.append(line if axis == 1 else line[::-1])
+        return steps
+
     def handles(self) -> list[Any]:
-        """Legend entries."""
+        """Legend entries for what is drawn."""
         from matplotlib.lines import Line2D
 
         def dot(color: str, marker: str, label: str) -> Line2D:
@@ -145,10 +223,75 @@ class DecisionDisplay:
             markersize=8,
             label="support vector, area ∝ α",
         )
+        step = Line2D([], [], color="black", linestyle=":", linewidth=1.1, label="f jumps past 0")
         return [
-            dot(NEGATIVE, "o", f"class {self.labels[0]}"),
-            dot(POSITIVE, "s", f"class {self.labels[1]}"),
-            ring,
+            dot(NEGATIVE, "o", f"{self.kind} {self.labels[0]}"),
+            dot(POSITIVE, "s", f"{self.kind} {self.labels[1]}"),
+            *([ring] if self.alpha.any() else []),
             Line2D([], [], color="black", linewidth=1.6, label="f = 0"),
-            Line2D([], [], color=MUTED, linestyle="--", linewidth=1.1, label="margins f = ±1"),
+            *(
+                [Line2D([], [], color=MUTED, linestyle="--", linewidth=1.1, label="margins f = ±1")]
+                if self.margins
+                else []
+            ),
+            *([step] if self._steps() else []),
         ]
+
+
+def _plane(X: Any) -> tuple[np.ndarray, tuple[str, str]]:
+    """The samples as a dense matrix of two columns, and what the columns are called."""
+    columns = [str(name) for name in getattr(X, "columns", ())]
+    X = check_matrix(X)
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if X.shape[1] != 2:
+        raise InvalidInputError(f"DecisionDisplay draws a plane, so X must have 2 columns; got {X.shape[1]}.")
+    return X, (columns[0], columns[1]) if len(columns) == 2 else _NAMES
+
+
+def _through(feature_map: Any, decide: Callable[[Any], np.ndarray]) -> Function:
+    """The decision function in the plane that the feature map starts from."""
+    if feature_map is None:
+        return decide
+    if not (callable(feature_map) or hasattr(feature_map, "transform")):
+        raise InvalidInputError(
+            f"feature_map must have transform, or be a function of points; got {describe(feature_map)}."
+        )
+    transform = getattr(feature_map, "transform", feature_map)
+    return lambda points: decide(transform(points))
+
+
+def _raster(f: Function, X: np.ndarray, grid: int) -> Grid:
+    if not isinstance(grid, int | np.integer) or grid < 2:
+        raise InvalidInputError(f"grid must be a whole number of at least 2 points a side; got {grid!r}.")
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = 0.12 * np.where(high > low, high - low, 1.0)
+    x0, x1 = (np.linspace(low[j] - margin[j], high[j] + margin[j], grid) for j in (0, 1))
+    return sample(f, x0, x1)
+
+
+def _signs(estimator: Any, classes: np.ndarray | None, X: np.ndarray, y: Any, feature_map: Any) -> np.ndarray:
+    """The sign of each sample: of its label, or of a one-class machine on which side it is."""
+    if classes is None:
+        return np.where(_through(feature_map, estimator.decision_function)(X) >= 0, 1.0, -1.0)
+    if y is None:
+        raise InvalidInputError("y must be given: the labels of X, which a fitted classifier does not keep.")
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise InvalidInputError(f"y must have a label for each of the {len(X)} samples; got the shape {y.shape}.")
+    unknown = y[~np.isin(y, classes)]
+    if len(unknown):
+        raise InvalidInputError(f"y must hold the labels {classes[0]} and {classes[1]}; got {unknown[0]}.")
+    return np.where(y == classes[1], 1.0, -1.0)
+
+
+def _coefficients(model: Any) -> np.ndarray | None:
+    """α of each training sample, of a machine that has support vectors; None of any other model."""
+    alpha = getattr(model, "alpha_", None)
+    if isinstance(alpha, np.ndarray) and alpha.ndim == 1:
+        return alpha
+    if not hasattr(model, "n_support_") or model.dual_coef_.shape[0] != 1:
+        return None
+    coefficients = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
+    alpha = np.zeros(model.shape_fit_[0])
+    alpha[model.support_] = np.abs(coefficients[0])
+    return alpha

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gapless.plot.curves import Curve, Results, XAxis, read_curves, scale_x
+from gapless.plot.curves import EVERY, Curve, Estimators, Results, XAxis, read_curves, scale_x
 from gapless.plot.style import MUTED, axes, legend_outside, style
 
 if TYPE_CHECKING:
@@ -43,6 +43,21 @@ class GapDisplay:
         curves, xlabel = read_curves(results, x)
         return cls(curves, xlabel, tol)
 
+    @classmethod
+    def from_estimator(cls, estimators: Estimators, *, x: XAxis | None = None, tol: float | None = None) -> Self:
+        """Take the history of one fitted estimator (or pipeline, or search), of a list of them, or of several by name.
+
+        Of an estimator with several subproblems it is that of the widest gap, ``trace_``.
+
+        >>> import gapless as gl
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 0, 1, 1]
+        >>> display = gl.plot.GapDisplay.from_estimator({"C = 1": gl.SVC().fit(X, y), "C = 10": gl.SVC(C=10).fit(X, y)}, tol=1e-3)
+        >>> [curve.label for curve in display.curves]
+        ['C = 1', 'C = 10']
+        """
+        curves, xlabel = read_curves(estimators, x, estimators=True)
+        return cls(curves, xlabel, tol)
+
     def plot(self, ax: Axes | None = None, *, legend: bool = True, title: str | None = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
         with style():
@@ -52,8 +67,11 @@ class GapDisplay:
             for curve in self.curves:
                 shown = np.isfinite(curve.gap)
                 gap = np.maximum(curve.gap[shown], _FLOOR)
-                handles += ax.plot(curve.x[shown], gap, color=curve.color, drawstyle="steps-post", label=curve.label)
-                ax.plot(curve.x[shown][-1:], gap[-1:], "o", color=curve.color, markersize=5)
+                line = ax.plot(
+                    curve.x[shown], gap, drawstyle="steps-post", label=curve.label, markevery=EVERY, **curve.look
+                )
+                handles += line
+                ax.plot(curve.x[shown][-1:], gap[-1:], **{**curve.look, "markersize": 6.5})
             if self.tol is not None and self.tol > 0:
                 handles.append(
                     ax.axhline(self.tol, color=MUTED, linestyle=":", linewidth=1.2, label=f"asked for: {self.tol:g}")

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 PALETTE = (
     "#D55E00", "#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#882255", "#8A7B00", "#000000", "#44AA99", "#661100"
 )  # fmt: skip
+# A marker for each colour, so that nothing is told by colour alone.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
+# Estimators by their place: the colours that lie furthest apart come first.
+_BY_PLACE = (5, 0, 3, 2, 8, 1, 4, 6, 7, 9, 10)
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"
 MUTED = "#6B6B6B"
 
@@ -80,14 +84,32 @@ def solver_color(solver: str, variant: int = 0) -> str:
     >>> solver_color("sdca"), solver_color("sdca", variant=1)
     ('#0072B2', '#7fb8d8')
     """
-    names = list(SOLVERS)
-    position = names.index(solver) if solver in names else len(names)
-    color = PALETTE[position % len(PALETTE)]
+    color = PALETTE[_place(solver)]
     if variant == 0:
         return color
     keep = 0.5**variant
     channels = (int(color[k : k + 2], 16) for k in (1, 3, 5))
     return "#" + "".join(f"{int(255 - keep * (255 - channel)):02x}" for channel in channels)
+
+
+def solver_marker(solver: str, variant: int = 0) -> str:
+    """The marker of a solver, the same in every figure; its variants have others.
+
+    >>> solver_marker("sdca"), solver_marker("sdca", variant=1)
+    ('P', '>')
+    """
+    return MARKERS[(_place(solver) + 3 * variant) % len(MARKERS)]
+
+
+def estimator_look(place: int) -> tuple[str, str]:
+    """(colour, marker) of the estimator at a place of several."""
+    k = _BY_PLACE[place % len(_BY_PLACE)]
+    return PALETTE[k], MARKERS[k]
+
+
+def _place(solver: str) -> int:
+    names = list(SOLVERS)
+    return (names.index(solver) if solver in names else len(names)) % len(PALETTE)
 
 
 def axes(ax: Axes | None, size: tuple[float, float] = (7.2, 4.4)) -> Axes:

@@ -22,7 +22,7 @@ BOXES = [
 ]
 
 
-@pytest.mark.parametrize("sampling", ["epochs", "uniform"])
+@pytest.mark.parametrize("sampling", ["epochs", "uniform", "cyclic", [7, 1, 10]])
 @pytest.mark.parametrize("entry", BOXES, ids=lambda entry: entry.name)
 def test_the_dual_rises_at_every_step(entry, sampling):
     reference = entry.reference()
@@ -49,17 +49,32 @@ def test_the_step_of_the_textbook(intercept):
         np.testing.assert_allclose(state.b, s * w[3], atol=1e-13)
 
 
-def test_uniform_draws_reach_the_optimum_too():
-    problem = CATALOGUE["hinge_none_C_mean"].problem()
-    epochs, uniform = (gl.solve(problem, SDCA(sampling=sampling)) for sampling in ("epochs", "uniform"))
-    assert epochs.status is uniform.status is gl.Status.CONVERGED
-    assert epochs.certificate.primal == pytest.approx(uniform.certificate.primal, rel=2e-6)
+@pytest.mark.parametrize("name", ["hinge_none_C_mean", "hinge_free_C", "squared_hinge_free_lam_sum"])
+def test_every_order_reaches_the_optimum(name):
+    """A free intercept's multiplier moves after each pass, whatever the order."""
+    problem = CATALOGUE[name].problem()
+    backwards = list(range(problem.n_samples))[::-1]
+    results = [gl.solve(problem, SDCA(sampling=sampling)) for sampling in ("epochs", "uniform", "cyclic", backwards)]
+    assert all(result.status is gl.Status.CONVERGED for result in results)
+    for result in results:
+        assert result.certificate.primal == pytest.approx(results[0].certificate.primal, rel=2e-6)
+
+
+def test_an_order_without_chance_is_the_textbooks_method():
+    """Nothing is left out, nothing is halved, and no second-order step follows, whatever the options say."""
+    X, y = sparse_rows(300, 40)
+    problem = gl.Problem(X, y, C=30.0, intercept="none")
+    for sampling in ("cyclic", list(range(0, 300, 2))):
+        state = run(SDCA(sampling=sampling), problem, 30, targets=Targets(1e-9))
+        assert state.newton is None and state.epochs.active.size == 300 and not state.judges
 
 
 def test_options_and_problems_that_it_refuses():
     with pytest.raises(InvalidInputError) as caught:
-        SDCA(sampling="cyclic")
-    assert str(caught.value) == "sampling must be one of epochs, uniform; got 'cyclic'."
+        SDCA(sampling="shuffled")
+    assert str(caught.value) == (
+        "sampling must be one of epochs, uniform, cyclic, or indices of samples; got 'shuffled'."
+    )
     X, y = np.eye(2), [0, 1]
     with pytest.raises(UnsupportedError) as caught:
         gl.solve(gl.Problem(X, y, C=np.inf), "sdca")

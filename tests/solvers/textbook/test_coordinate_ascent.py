@@ -16,7 +16,7 @@ BOXES = [
 ]
 
 
-@pytest.mark.parametrize("sampling", ["epochs", "uniform"])
+@pytest.mark.parametrize("sampling", ["epochs", "uniform", "cyclic", [7, 1, 10]])
 @pytest.mark.parametrize("entry", BOXES, ids=lambda entry: entry.name)
 def test_the_dual_rises_at_every_step(entry, sampling):
     reference = entry.reference()
@@ -50,7 +50,9 @@ def test_uniform_draws_reach_the_optimum_too():
 
 
 def test_it_refuses_what_does_not_fit(monkeypatch):
-    with pytest.raises(InvalidInputError, match=r"^sampling must be one of epochs, uniform; got 3\.$"):
+    with pytest.raises(
+        InvalidInputError, match=r"^sampling must be one of epochs, uniform, cyclic, or indices of samples; got 3\.$"
+    ):
         CoordinateAscent(sampling=3)
     monkeypatch.setattr("gapless.data.memory.available_bytes", lambda: 2**30)
     for kernel in (None, gl.kernels.RBF()):  # K is explicit for a linear problem as well

@@ -18,7 +18,7 @@ def data(n: int = 15, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("intercept", ["none", "regularized"])
 def test_the_steps_of_the_textbook(intercept, average):
-    """θ ← 0; w = ηₜθ with ηₜ = 1/(λt); θ += yᵢxᵢ where yᵢ⟨w,xᵢ⟩ < 1; the average of all wₜ. Intercept: x̃ = (x, s)."""
+    """θ ← 0; w = ηₜθ with ηₜ = 1/(λt); θ += yᵢxᵢ where yᵢ⟨w,xᵢ⟩ < 1; the average of all wₜ, or the next. Intercept: x̃ = (x, s)."""
     X, y = data()
     lam, s = 0.05, 2.0
     augmented = np.hstack([X, np.full((15, 1), s if intercept == "regularized" else 0.0)])
@@ -32,7 +32,7 @@ def test_the_steps_of_the_textbook(intercept, average):
         if y[i] * w @ augmented[i] < 1:
             theta += y[i] * augmented[i]
         point = state.point()
-        expected = total / t if average else theta / (lam * t)
+        expected = total / t if average else theta / (lam * (t + 1))
         np.testing.assert_allclose(point.w, expected[:3], atol=1e-12)
         assert point.b == pytest.approx(s * expected[3], abs=1e-12)
         np.testing.assert_allclose(X.T @ point.beta, point.w, atol=1e-12)
@@ -49,6 +49,17 @@ def test_weights_scale_each_samples_step():
         if y[i] * theta @ X[i] / t < 1:  # n cᵢ yᵢxᵢ: an unbiased sub-gradient of the weighted sum
             theta += 15 * 0.2 * weight[i] * y[i] * X[i]
         np.testing.assert_allclose(state.theta, theta, atol=1e-12)
+
+
+def test_it_begins_at_zero_and_visits_what_it_is_told():
+    X, y = data()
+    problem = gl.Problem(X, y, lam_mean=0.05, intercept="none")
+    for average in (True, False):
+        states = drive(Pegasos(average=average, sampling=[4, 2]), problem, 2)
+        assert not next(states).point().w.any()
+        assert np.flatnonzero(next(states).errors).tolist() == [4]
+        assert np.flatnonzero(next(states).errors).tolist() == [2, 4]
+    assert Pegasos(sampling=np.array([4, 2])) == Pegasos(sampling=[4, 2])
 
 
 def test_it_comes_as_near_as_its_rate_allows():

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from gapless.solvers.textbook.sampling import Order
+from gapless.errors import InvalidInputError
+from gapless.solvers.textbook.sampling import Order, check_sampling
 from tests.solvers.driving import visits
 
 
@@ -34,3 +36,31 @@ def test_pieces_end_with_the_epoch_and_seeds_differ():
     assert [len(order.next(5)) for _ in range(4)] == [5, 2, 5, 2]
     assert visits(20, "epochs", 20, seed=1) != visits(20, "epochs", 20, seed=2)
     assert visits(20, "epochs", 20, seed=1) == visits(20, "epochs", 20, seed=1)
+
+
+def test_orders_without_chance():
+    assert visits(3, "cyclic", 7) == [0, 1, 2, 0, 1, 2, 0]
+    assert visits(3, (2, 2, 0, 1), 9) == [2, 2, 0, 1, 2, 2, 0, 1, 2]
+    order = Order(9, (4, 5, 6), np.random.default_rng(0))
+    assert [order.next(2).tolist() for _ in range(3)] == [[4, 5], [6], [4, 5]]
+
+
+def test_a_given_order_is_kept_as_a_tuple_of_indices():
+    for given in ([2, 0], (2, 0), np.array([2, 0]), range(2, -1, -2)):
+        assert check_sampling(given) == (2, 0)
+        assert all(type(i) is int for i in check_sampling(given))
+
+
+@pytest.mark.parametrize("given", [[], [0.5], [-1], [True], "cycle", 4, None, np.eye(2)])
+def test_what_is_no_order_is_refused(given):
+    with pytest.raises(InvalidInputError) as caught:
+        check_sampling(given)
+    assert str(caught.value) == (
+        f"sampling must be one of epochs, uniform, cyclic, or indices of samples; got {given!r}."
+    )
+
+
+def test_an_index_that_is_no_sample_is_named():
+    with pytest.raises(InvalidInputError) as caught:
+        visits(3, (0, 3), 1)
+    assert str(caught.value) == "sampling names the sample 3, but the 3 samples have the indices 0 to 2."

@@ -23,7 +23,7 @@ def textbook(
 ) -> list[np.ndarray]:
     """(w, b) after each step for the hinge: shrink w by (1 − ηₜ); where y f < 1 add ηₜ n C y x to w and, b free, ηₜ n C y to b."""
     w, b, iterates = np.zeros(D), 0.0, []
-    for t, i in enumerate(visits(N, sampling, count)):
+    for t, i in enumerate(visits(N, sampling, count), start=1):
         eta, wrong = eta_of(t), y[i] * (w @ X[i] + b) < 1
         w = (1 - eta) * w
         if (
@@ -56,8 +56,8 @@ def test_the_steps_of_the_textbook(intercept, step_rule, sampling):
 @pytest.mark.parametrize("intercept", ["free", "regularized", "none"])
 def test_the_average_starts_anew_at_each_power_of_two(intercept):
     X, y = data()
-    solver, count = SGD(t0=1.0, eta=1.0), 7 * N  # the first step is ηₜ = 1, which erases w
-    expected = np.array(textbook(X, y, intercept, "epochs", lambda t: 1.0 / (t + 1.0), count))
+    solver, count = SGD(t0=0.0, eta=1.0), 7 * N  # the first step is ηₜ = 1, which erases w
+    expected = np.array(textbook(X, y, intercept, "epochs", lambda t: 1.0 / t, count))
     problem = gl.Problem(X, y, C=C, intercept=intercept, intercept_scale=SCALE)
     states = drive(solver, problem, count)
     next(states)
@@ -75,6 +75,44 @@ def test_a_vanishing_scale_is_folded_in_time():
     problem = gl.Problem(X, y, C=C, intercept="none")
     *_, state = drive(solver, problem, 200)
     np.testing.assert_allclose(state.point().w, expected[-1][:D], rtol=1e-9)
+
+
+@pytest.mark.parametrize("eta", [1.0, 1.5, 2.0, 2.5])
+def test_a_step_of_one_or_more_is_taken_as_it_is(eta):
+    """1 − ηₜ is zero, negative, or beyond one in size: a changes its sign, and grows."""
+    X, y = data()
+    expected = np.array(textbook(X, y, "regularized", "epochs", lambda t: eta, 60))
+    problem = gl.Problem(X, y, C=C, intercept="regularized", intercept_scale=SCALE)
+    for averaging in ("none", 0):
+        *_, state = drive(SGD("constant", eta=eta, averaging=averaging), problem, 60)
+        point = state.point()
+        mean = expected[-1] if averaging == "none" else expected.mean(axis=0)
+        np.testing.assert_allclose(np.append(point.w, point.b), mean, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("intercept", ["free", "regularized", "none"])
+def test_steps_that_run_away_end_at_a_number(intercept, loss):
+    X, y = data()
+    problem = gl.Problem(X, y, loss=loss, intercept=intercept)
+    result = gl.solve(problem, SGD("constant", eta=5.0), max_iter=500)
+    assert result.status is gl.Status.STALLED and result.iterations < 100
+    assert np.isfinite(result.certificate.primal) and np.isfinite(result.w).all()
+
+
+def test_a_start_goes_on_from_its_own_w_and_averages_from_there():
+    X, y = data()
+    problem, solver = gl.Problem(X, y, C=C), SGD("constant", eta=0.05, averaging=0, sampling="cyclic")
+    start = gl.Point(w=np.array([1.0, -2.0, 0.5]), b=0.3)  # which no β comes with
+    w, b, iterates = start.w, start.b, []
+    for i in range(N):
+        wrong = y[i] * (w @ X[i] + b) < 1
+        w, b = 0.95 * w + 0.05 * N * C * wrong * y[i] * X[i], b + 0.05 * N * C * wrong * y[i]
+        iterates.append(np.append(w, b))
+    states = list(drive(solver, problem, N, start=start))
+    np.testing.assert_allclose(
+        np.append(states[-1].point().w, states[-1].point().b), np.mean(iterates, axis=0), atol=1e-12
+    )
 
 
 def test_the_average_survives_the_folding():
@@ -109,14 +147,26 @@ def test_a_constant_step_reaches_only_a_neighbourhood():
 
 def test_options_that_it_refuses():
     for options, message in {
-        ("step_rule", "search"): "step_rule must be one of constant, decay; got 'search'.",
-        ("averaging", True): "averaging must be one of tail, none; got True.",
-        ("sampling", "all"): "sampling must be one of epochs, uniform; got 'all'.",
+        ("step_rule", "search"): "step_rule must be one of constant, decay, or a function of t; got 'search'.",
+        ("averaging", True): "averaging must be one of tail, none, or a number of steps; got True.",
+        ("averaging", -1): "averaging must be one of tail, none, or a number of steps; got -1.",
+        ("sampling", "all"): "sampling must be one of epochs, uniform, cyclic, or indices of samples; got 'all'.",
         ("eta", 0): "eta must be a positive number; got 0.",
         ("eta", "1"): "eta must be a positive number; got '1'.",
-        ("t0", -1.0): "t0 must be a positive number; got -1.0.",
-        ("t0", np.inf): "t0 must be a positive number; got inf.",
+        ("t0", -1.0): "t0 must be zero or a positive number; got -1.0.",
+        ("t0", np.inf): "t0 must be zero or a positive number; got inf.",
     }.items():
         with pytest.raises(InvalidInputError) as caught:
             SGD(**dict([options]))
         assert str(caught.value) == message
+    with pytest.raises(InvalidInputError) as caught:
+        SGD(step_rule=lambda t: 1 / t, eta=2.0)
+    assert str(caught.value) == "step_rule is a function of t, which tells the whole step; leave out eta and t0."
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, "1", None, 1j])
+def test_a_function_that_returns_no_step_is_refused(value):
+    X, y = data()
+    with pytest.raises(InvalidInputError) as caught:
+        gl.solve(gl.Problem(X, y), SGD(step_rule=lambda t: 0.1 if t < 3 else value))
+    assert str(caught.value) == f"step_rule must return a positive number; at t = 3 it returned {value!r}."

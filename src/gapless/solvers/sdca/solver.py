@@ -9,6 +9,7 @@ The epochs are native (``native/sdca``). Where they stop paying (a large C), sec
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,13 +27,12 @@ from gapless.solvers.base import (
     Outcome,
     Solver,
     Targets,
-    check_choice,
     refuse_kernel,
     refuse_nu,
     start_beta,
 )
 from gapless.solvers.newton.proximal_newton import ProximalNewton, covers, expected_work
-from gapless.solvers.textbook.sampling import SAMPLINGS, seed_of
+from gapless.solvers.textbook.sampling import check_sampling, given_order, seed_of
 
 # Stored entries of the active rows from which a second thread pays.
 LEAST_ENTRIES = 2e7
@@ -44,17 +44,20 @@ _FORECAST = 2
 class SDCA(Solver):
     """Dual coordinate ascent with w kept up to date.
 
-    ``sampling``: reshuffled ``"epochs"`` or ``"uniform"`` draws. ``shrinking`` leaves out samples that stay at their bound until the others are
-    solved, ``second_order`` goes on by Newton steps where these are forecast to be faster, and ``halves`` gives half of many rows to a second thread;
-    the textbook's method is all three off.
+    ``sampling``: reshuffled ``"epochs"``, ``"uniform"`` draws, ``"cyclic"``, or the indices to visit, which are repeated when they end.
+    ``shrinking`` leaves out samples that stay at their bound until the others are solved, ``second_order`` goes on by Newton steps where these are
+    forecast to be faster, and ``halves`` gives half of many rows to a second thread; the textbook's method is all three off. They belong to epochs:
+    in every other order they have no effect, and the method is the textbook's.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
     >>> gl.solve(problem, SDCA()).w
     array([1.])
+    >>> gl.solve(problem, SDCA(sampling="cyclic"), max_iter=1).w
+    array([1.])
     """
 
-    sampling: str = "epochs"
+    sampling: str | Sequence[int] = "epochs"
     shrinking: bool = True
     second_order: bool = True
     halves: bool = True
@@ -62,7 +65,7 @@ class SDCA(Solver):
     max_iter: ClassVar[int] = 10_000
 
     def __post_init__(self) -> None:
-        check_choice("sampling", self.sampling, SAMPLINGS)
+        object.__setattr__(self, "sampling", check_sampling(self.sampling))
 
     def unsupported(self, problem: Problem) -> str | None:
         if problem.is_hard and problem.intercept == "free" and problem.is_linear:
@@ -80,12 +83,13 @@ class SdcaEngine(Engine):
     """The native epochs; or the Newton steps that have taken over."""
 
     def __init__(self, solver: SDCA, problem: Problem, start: Point | None, seed: int) -> None:
-        uniform, free = solver.sampling == "uniform", problem.intercept == "free"
+        free, in_epochs = problem.intercept == "free", solver.sampling == "epochs"
         curvature, shift = problem.diagonal, problem.shift
         if free:
             # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.
             shift = max(float(curvature.mean()), 1.0 / float(problem.cost.sum()))
             curvature = curvature + shift
+        self.is_free, self.shift = free, shift
         self.problem, self.rows = problem, compact(problem.rows)
         self.entries = row_entries(self.rows)
         self.epochs = _native.Sdca(
@@ -95,16 +99,18 @@ class SdcaEngine(Engine):
             curvature,
             shift=shift,
             free_intercept=free,
-            uniform=uniform,
+            uniform=solver.sampling == "uniform",
             shrinks=solver.shrinking,
             halved_from=LEAST_ENTRIES if solver.halves else math.inf,
             seed=seed,
+            order=given_order(problem.n_samples, solver.sampling),
         )
-        self.judges = isinstance(problem.dual, DualBox) and not uniform
+        self.judges = isinstance(problem.dual, DualBox) and in_epochs
+        self.grain = 1.0 / problem.n_samples
         self.newton: ProximalNewton | None = None
         # What Newton steps would cost; infinite where they are no choice.
         self.newton_work = math.inf
-        if solver.second_order and not uniform and covers(problem):
+        if solver.second_order and in_epochs and covers(problem):
             self.newton_work = expected_work(problem, self.rows)
         self.work = 0.0
         self.seen = (0.0, math.inf)  # work and gap at the last forecast
@@ -124,7 +130,7 @@ class SdcaEngine(Engine):
 
     @property
     def b(self) -> float:
-        """s² Σβ; of a free intercept its present multiplier."""
+        """s² Σβ; with a free intercept its multiplier and the penalty's part beside it."""
         return self.epochs.offset if self.newton is None else self.newton.b
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
@@ -136,7 +142,12 @@ class SdcaEngine(Engine):
 
     def point(self) -> Point:
         if self.newton is None:
-            return Point(beta=self.beta)
+            beta = self.beta
+            if not self.is_free:
+                return Point(beta=beta)
+            return Point(
+                beta=beta, b=self.b - self.shift * float(beta.sum())
+            )  # the multiplier, which a start goes on from
         return Point(beta=self.beta.copy(), w=self.w.copy(), b=self.b)
 
     def _visit(self, budget: Budget, target: float) -> bool:

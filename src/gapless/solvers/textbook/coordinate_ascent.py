@@ -5,6 +5,7 @@ Holds the n×n kernel matrix, and refuses when that does not fit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,30 +20,33 @@ from gapless.solvers.base import (
     Engine,
     Solver,
     Targets,
-    check_choice,
     full_gram,
     refuse_free_intercept,
     start_beta,
 )
-from gapless.solvers.textbook.sampling import SAMPLINGS, Order
+from gapless.solvers.textbook.sampling import Order, check_sampling
 
 
 @dataclass(frozen=True)
 class CoordinateAscent(Solver):
-    """Coordinate ascent on the explicit dual matrix. ``sampling``: reshuffled ``"epochs"`` or ``"uniform"`` draws.
+    """Coordinate ascent on the explicit dual matrix.
+
+    ``sampling``: reshuffled ``"epochs"``, ``"uniform"`` draws, ``"cyclic"``, or the indices to visit, which are repeated when they end.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], kernel=gl.kernels.RBF(), intercept="none")
     >>> gl.solve(problem, CoordinateAscent()).alpha().round(4)
     array([1., 1.])
+    >>> gl.solve(problem, CoordinateAscent(sampling=[1, 0]), max_iter=0.5).alpha().round(4)
+    array([0., 1.])
     """
 
-    sampling: str = "epochs"
+    sampling: str | Sequence[int] = "epochs"
     name: ClassVar[str] = "coordinate_ascent"
     max_iter: ClassVar[int] = 10_000
 
     def __post_init__(self) -> None:
-        check_choice("sampling", self.sampling, SAMPLINGS)
+        object.__setattr__(self, "sampling", check_sampling(self.sampling))
 
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_free_intercept(problem, self.name)
@@ -57,6 +61,7 @@ class CoordinateAscentEngine(Engine):
 
     def __init__(self, problem: Problem, K: np.ndarray, beta: np.ndarray, order: Order) -> None:
         self.problem, self.K, self.order = problem, K, order
+        self.grain = 1.0 / problem.n_samples
         self.beta = beta
         self.f = problem.expand(beta) + problem.shift * float(beta.sum())
 

@@ -1,12 +1,14 @@
 """Pegasos (Shalev-Shwartz et al. 2011) in its dual-averaging form, for the hinge loss.
 
-θ ← 0; at step t, w = ηₜθ with ηₜ = 1/(λt); a uniform sample i with yᵢ⟨w,xᵢ⟩ < 1 adds (cᵢ/c̄) yᵢxᵢ to θ. Returns the average of all wₜ. With
-λ = 1/Σcᵢ this is the problem's own objective divided by Σcᵢ, weights included. θ counts how often each sample erred, so that
-w = Σβᵢxᵢ with βᵢ = yᵢ n cᵢ · errorsᵢ/t, and the average of all wₜ needs two numbers a sample: O(nnz of xᵢ) a step, the average included.
+θ ← 0; at step t, wₜ = ηₜθ with ηₜ = 1/(λt); a uniform sample i with yᵢ⟨wₜ,xᵢ⟩ < 1 adds (cᵢ/c̄) yᵢxᵢ to θ. Returns the average of w₁, …, w_T, or
+the iterate w_{T+1} that the next step would begin with. With λ = 1/Σcᵢ this is the problem's own objective divided by Σcᵢ, weights included.
+θ counts how often each sample erred, so that wₜ = Σβᵢxᵢ with βᵢ = yᵢ n cᵢ · errorsᵢ/t, and the average of all wₜ needs two numbers a sample:
+O(nnz of xᵢ) a step, the average included. The steps 1/(λt) are a schedule from θ = 0 on, which no start replaces.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,12 +20,14 @@ from gapless.losses import Hinge
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import Advance, Budget, Engine, Solver, Targets, refuse_hard_margin, refuse_kernel
-from gapless.solvers.textbook.sampling import Order
+from gapless.solvers.textbook.sampling import Order, check_sampling
 
 
 @dataclass(frozen=True)
 class Pegasos(Solver):
-    """Pegasos: steps 1/(λt) on θ, uniform samples, the average of all iterates (``average=False``: the last one).
+    """Pegasos: steps 1/(λt) on θ, the average of all iterates (``average=False``: the last one).
+
+    ``sampling``: ``"uniform"`` draws, reshuffled ``"epochs"``, ``"cyclic"``, or the indices to visit, which are repeated when they end.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
@@ -32,7 +36,11 @@ class Pegasos(Solver):
     """
 
     average: bool = True
+    sampling: str | Sequence[int] = "uniform"
     name: ClassVar[str] = "pegasos"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sampling", check_sampling(self.sampling))
 
     def unsupported(self, problem: Problem) -> str | None:
         if not isinstance(problem.loss, Hinge):
@@ -45,7 +53,7 @@ class Pegasos(Solver):
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> PegasosEngine:
-        return PegasosEngine(problem, self.average, Order(problem.n_samples, "uniform", rng))
+        return PegasosEngine(problem, self.average, Order(problem.n_samples, self.sampling, rng))
 
 
 class PegasosEngine(Engine):
@@ -54,6 +62,7 @@ class PegasosEngine(Engine):
     def __init__(self, problem: Problem, average: bool, order: Order) -> None:
         n, d = problem.X.shape
         self.problem, self.average, self.order = problem, average, order
+        self.grain = 1.0 / n
         self.theta, self.theta_b = np.zeros(d), 0.0
         self.errors, self.weighted = np.zeros(n), np.zeros(n)
         self.t, self.harmonic = 0.0, 0.0
@@ -69,8 +78,8 @@ class PegasosEngine(Engine):
         return Advance(len(piece) / n, cost * len(piece))
 
     def point(self) -> Point:
-        problem, counts = self.problem, self.errors
+        problem, counts, t = self.problem, self.errors, self.t + 1.0
         if self.average:  # an update at s is part of θ/t for s < t ≤ T, which adds up to H_T − H_s
-            counts = self.harmonic * self.errors - self.weighted
-        beta = problem.y * problem.cost * problem.n_samples * counts / max(self.t, 1.0)
+            counts, t = self.harmonic * self.errors - self.weighted, max(self.t, 1.0)
+        beta = problem.y * problem.cost * problem.n_samples * counts / t
         return Point(beta=beta, w=problem.weights(beta), b=problem.shift * float(beta.sum()))

@@ -1,7 +1,8 @@
-"""Projected gradient ascent on the dual box: β ← proj(β + (1/L) ∇), with ∇ from matrix products only.
+"""Projected gradient ascent on the dual box: β ← proj(β + ε∇), with ∇ from matrix products only.
 
-The separable part of the dual is maximised exactly inside the projection, so that only ½βᵀKβ is linearised and L is the largest eigenvalue of K
-(plus s²), found by power iteration. With ``acceleration`` the step starts from Nesterov's extrapolation, restarted whenever the dual falls.
+ε = 1/L by default, with L the largest eigenvalue of the dual's quadratic part: of K (plus s²), and for a squared loss its diagonal d. Where the
+separable part of the dual is not smooth (the tube's ε|β|, the entropy), it is maximised exactly inside the projection, and only ½βᵀKβ is
+linearised. With ``acceleration`` the step starts from Nesterov's extrapolation, restarted whenever the dual falls.
 
 Linear problems need X(Xᵀβ) alone. A kernel is held as an n×n matrix, and refused when that does not fit.
 """
@@ -15,6 +16,8 @@ import numpy as np
 
 from gapless import _native
 from gapless.data.rows import row_entries
+from gapless.data.scale import LARGEST
+from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import (
@@ -24,6 +27,7 @@ from gapless.solvers.base import (
     Outcome,
     Solver,
     Targets,
+    check_positive,
     full_gram,
     refuse_free_intercept,
     start_beta,
@@ -33,7 +37,9 @@ from gapless.solvers.textbook.spectrum import largest_eigenvalue, product
 
 @dataclass(frozen=True)
 class ProjectedGradient(Solver):
-    """Projected gradient ascent on the dual, with the step 1/L; ``acceleration`` adds Nesterov's momentum.
+    """Projected gradient ascent on the dual; ``acceleration`` adds Nesterov's momentum.
+
+    ``eta`` is the step ε of α ← proj(α + ε∇) on the dual as the problem was stated, which is taken as it is, also where it is too large; None is 1/L.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
@@ -42,25 +48,39 @@ class ProjectedGradient(Solver):
     """
 
     acceleration: bool = False
+    eta: float | None = None
     name: ClassVar[str] = "projected_gradient"
     max_iter: ClassVar[int] = 100_000
+
+    def __post_init__(self) -> None:
+        if self.eta is not None:
+            check_positive("eta", self.eta)
 
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_free_intercept(problem, self.name)
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> ProjectedGradientEngine:
         K = None if problem.is_linear else full_gram(problem, self.name)
-        return ProjectedGradientEngine(problem, K, start_beta(problem, start), self.acceleration)
+        return ProjectedGradientEngine(self, problem, K, start_beta(problem, start))
 
 
 class ProjectedGradientEngine(Engine):
-    """β with f = Kβ, the point z of extrapolation with its product, the dual's value, and the momentum's counter."""
+    """β with f = Kβ, the point z of extrapolation with its product, the dual's value, and the momentum's counter.
 
-    def __init__(self, problem: Problem, K: np.ndarray | None, beta: np.ndarray, acceleration: bool) -> None:
-        n = problem.n_samples
-        self.problem, self.K, self.acceleration = problem, K, acceleration
+    ε on the stated dual is a step of ε/scale in β: 1/L with L = scale/ε.
+    """
+
+    def __init__(self, solver: ProjectedGradient, problem: Problem, K: np.ndarray | None, beta: np.ndarray) -> None:
+        n, dual = problem.n_samples, problem.dual
+        self.problem, self.K, self.acceleration = problem, K, solver.acceleration
         self.cost = 2 * n * row_entries(problem.rows) if K is None else float(n * n)
-        self.L = largest_eigenvalue(problem, K)
+        self.smooth = isinstance(dual, DualBox) and not dual.epsilon.any()
+        self.is_fixed = solver.eta is not None
+        if solver.eta is not None:
+            self.L = problem.scale / solver.eta
+        else:
+            bend = np.asarray(dual.d) if isinstance(dual, DualBox) and self.smooth else None
+            self.L = largest_eigenvalue(problem, K, bend)
         self.beta, self.f = beta, product(problem, K, beta)
         self.z, self.f_z = self.beta, self.f
         self.value = self._dual_value(self.beta, self.f)
@@ -75,15 +95,15 @@ class ProjectedGradientEngine(Engine):
         return Advance(done, done * self.cost, outcome)
 
     def _iterate(self) -> Outcome:
-        beta = np.empty_like(self.beta)
-        # β = proj(z + ∇/L), coordinate by coordinate.
-        _native.project_gradient_step(self.problem.dual, self.z, self.f_z, self.L, beta)
+        beta = self._projected()
+        if not np.abs(beta).max() <= LARGEST:  # ε is too large, and nothing bounds the dual variables
+            return Outcome.STALLED
         f = product(self.problem, self.K, beta)
         value = self._dual_value(beta, f)
-        if value < self.value - 1e-12 * abs(self.value):
+        if value < self.value - 1e-12 * abs(self.value) and (self.momentum > 1.0 or not self.is_fixed):
             if self.momentum > 1.0:  # the extrapolation overshot: start again from the last good point
                 self.momentum = 1.0
-            else:  # a power iteration estimates L from below
+            else:  # L was found from below
                 self.L *= 2.0
             self.z, self.f_z = self.beta, self.f
             return Outcome.RUNNING
@@ -95,8 +115,19 @@ class ProjectedGradientEngine(Engine):
             self.momentum = momentum
         self.z = beta + follow * (beta - self.beta)
         self.f_z = f + follow * (f - self.f)
-        self.beta, self.f, self.value = beta, f, max(value, self.value)
+        self.beta, self.f = beta, f
+        self.value = value if self.is_fixed else max(value, self.value)
         return Outcome.STALLED if stays else Outcome.RUNNING
+
+    def _projected(self) -> np.ndarray:
+        """proj(z + ∇/L)."""
+        dual, z, f = self.problem.dual, self.z, self.f_z
+        if self.smooth:
+            assert isinstance(dual, DualBox)
+            return np.clip(z + (dual.p - dual.d * z - f) / self.L, dual.lower, dual.upper)
+        beta = np.empty_like(z)
+        _native.project_gradient_step(dual, z, f, self.L, beta)
+        return beta
 
     def _dual_value(self, beta: np.ndarray, f: np.ndarray) -> float:
         problem = self.problem

@@ -1,49 +1,42 @@
 """The sub-gradient method on the primal, full batch.
 
-v = w − Σ gᵢxᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)), w ← w − ηₜ v: a mask, then one matrix product. Not a descent method: the iterate with the smallest
-objective counts. Since w ← (1 − ηₜ) w + ηₜ Σ gᵢxᵢ, the same average of the g is a dual point, and for ηₜ ≤ 1 one inside the box: the
-gap costs nothing extra.
+v = w − Σ gᵢxᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)), w ← w − ηₜ v: a mask, then one matrix product. A free b is a coordinate like any other, without a
+penalty: b ← b + ηₜ Σ gᵢ. Not a descent method: the iterate with the smallest objective counts. (Here ηₜ is the step on ½‖w‖² + Σ cᵢ ℓ, see
+``step_sizes.py``.)
 
-The optimum lies in the ball ½‖w‖² ≤ P of any P seen, and each iterate is projected onto it, as in Pegasos: early steps cannot run away.
-
-With a free intercept the method runs on min over b of P(w, b), whose sub-gradients are those with Σgᵢ = 0 at the best b: the sample at the kink
-takes the rest.
+Since w ← (1 − ηₜ) w + ηₜ Σ gᵢxᵢ, the same average of the g is a dual point, and for ηₜ ≤ 1 one inside the box: the gap costs nothing extra.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from gapless.data.rows import row_entries
+from gapless.data.scale import LARGEST
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.solvers.base import (
-    Advance,
-    Budget,
-    Engine,
-    Solver,
-    Targets,
-    check_choice,
-    check_positive,
-    refuse_hard_margin,
-    refuse_kernel,
-    start_beta,
-)
+from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, refuse_hard_margin, refuse_kernel
+from gapless.solvers.textbook.primal_start import primal_start
 from gapless.solvers.textbook.spectrum import largest_eigenvalue, unbounded_curvature
+from gapless.solvers.textbook.step_sizes import StepSizes, check_steps
 
 STEPS = ("constant", "decay", "search")
+# The lecture's trials: so many halvings of η, for so many iterations each.
+_HALVINGS, _TRIAL = 13, 10
 
 
 @dataclass(frozen=True)
 class Subgradient(Solver):
     """Sub-gradient method with a step rule, the best iterate kept.
 
-    ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), so that Σηₜ = ∞ and Σηₜ² < ∞, where t₀ defaults to one, or to the curvature of P where the loss is
-    squared; ``"constant"`` is ηₜ = η and reaches only a neighbourhood; ``"search"`` tries η ∈ {2⁰, …, 2⁻¹²} for ten iterations each and goes on with
-    ``"decay"`` from the best.
+    ``step_rule``: ``"decay"`` is ηₜ = η/(t + t₀), t = 1, 2, …, so that Σηₜ = ∞ and Σηₜ² < ∞; ``"constant"`` is ηₜ = η and reaches only a
+    neighbourhood; ``"search"`` tries η, η/2, …, η/2¹² for ten iterations each and goes on with ``"decay"`` from the best; a function of t is any
+    other. ``eta`` is in the convention that the problem was stated in, and defaults to 1/λ (to one for C). t₀ defaults to zero; where the
+    loss is squared to the curvature of P, and where the intercept is free to at least Σcᵢ, so that no step moves b by more than one.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], intercept="none")
@@ -51,101 +44,97 @@ class Subgradient(Solver):
     'CONVERGED'
     """
 
-    step_rule: str = "decay"
-    eta: float = 1.0
+    step_rule: str | Callable[[int], float] = "decay"
+    eta: float | None = None
     t0: float | None = None
     name: ClassVar[str] = "subgradient"
     max_iter: ClassVar[int] = 2000
 
     def __post_init__(self) -> None:
-        check_choice("step_rule", self.step_rule, STEPS)
-        check_positive("eta", self.eta)
-        if self.t0 is not None:
-            check_positive("t0", self.t0)
+        check_steps(self.step_rule, self.eta, self.t0, STEPS)
 
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SubgradientEngine:
-        beta = start_beta(problem, start)
-        t0 = smoothness(problem) if self.t0 is None else self.t0
-        eta = self.eta
-        if self.step_rule == "search":
-            trials = [SubgradientEngine(problem, beta, 2.0**-k, t0, constant=False) for k in range(13)]
-            for trial in trials:
-                for _ in range(10):
-                    trial.iterate()
-            eta = min(trials, key=lambda trial: trial.best[0]).eta
-        return SubgradientEngine(problem, beta, eta, t0, constant=self.step_rule == "constant")
+        t0 = least_delay(problem) if self.t0 is None else self.t0
+        if self.step_rule != "search":
+            return SubgradientEngine(problem, start, StepSizes.of(problem, self.step_rule, self.eta, t0))
+        largest = StepSizes.of(problem, "decay", self.eta, t0)
+        trials = [
+            SubgradientEngine(problem, start, StepSizes("decay", largest.eta / 2**k, t0, largest.scale))
+            for k in range(_HALVINGS)
+        ]
+        for trial in trials:
+            for _ in range(_TRIAL):
+                trial.iterate()
+        return SubgradientEngine(problem, start, min(trials, key=lambda trial: trial.best[0]).steps)
 
 
 class SubgradientEngine(Engine):
-    """The iterate as w, b and β, the best (P, w, b) so far, and the iterations made."""
+    """The iterate as w, b and β with its decision values and its P, the best (P, w, b, β) so far, and the iterations made."""
 
-    def __init__(self, problem: Problem, beta: np.ndarray, eta: float, t0: float, constant: bool) -> None:
-        self.problem, self.eta, self.t0, self.constant = problem, eta, t0, constant
-        self.w, self.b, self.beta = problem.weights(beta), problem.shift * float(beta.sum()), beta
-        self.best = (np.inf, self.w, self.b)
+    def __init__(self, problem: Problem, start: Point | None, steps: StepSizes) -> None:
+        self.problem, self.steps = problem, steps
+        self.w, self.b, self.beta = primal_start(problem, start)
+        self.best = (np.inf, self.w, self.b, self.beta)
         self.t = 0
+        self._look()
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         cost = 2 * self.problem.n_samples * row_entries(self.problem.rows)
         steps = self.whole_steps(budget, cost)
-        for _ in range(steps):
+        for made in range(steps):
+            # Where the steps are so large that the iterates run away, the last one that is a number stays.
+            if not max(np.abs(self.w).max(), abs(self.b)) <= LARGEST:
+                return Advance(made, made * cost, Outcome.STALLED)
             self.iterate()
         return Advance(steps, steps * cost)
 
     def iterate(self) -> None:
         """One step of the method."""
-        problem, y, cost, loss = self.problem, self.problem.y, self.problem.cost, self.problem.loss
-        f = problem.expand_weights(self.w)
-        square = float(self.w @ self.w)
-        if problem.intercept == "free":
-            self.b = float(np.mean(loss.best_intercept(y, f, cost)))
-        elif problem.intercept == "regularized":
-            square += self.b**2 / problem.shift
-        f += self.b
-        value = 0.5 * square + float(cost @ loss.value(y, f))
-        if value < self.best[0]:
-            self.best = (value, self.w, self.b)
-        g = -cost * loss.derivative(y, f)
-        if problem.intercept == "free":
-            _balance(problem, f, g)
-        eta = self.eta if self.constant else self.eta / (self.t + self.t0)
+        problem = self.problem
+        g = -problem.cost * problem.loss.derivative(problem.y, self.f)
+        (eta,) = self.steps.after(self.t, 1)
         self.t += 1
         self.w = (1 - eta) * self.w + eta * problem.weights(g)
         self.beta = (1 - eta) * self.beta + eta * g
+        if problem.intercept == "free":
+            self.b += eta * float(g.sum())
+        elif problem.intercept == "regularized":  # b = s·w₀ with the weight w₀ of the feature s
+            self.b = (1 - eta) * self.b + eta * problem.shift * float(g.sum())
+        self._look()
+
+    def _look(self) -> None:
+        """The decision values and P of the iterate, which is kept if it is the best."""
+        problem = self.problem
+        self.f = problem.expand_weights(self.w) + self.b
         square = float(self.w @ self.w)
         if problem.intercept == "regularized":
-            self.b = (1 - eta) * self.b + eta * problem.shift * float(g.sum())
             square += self.b**2 / problem.shift
-        if 0.5 * square > self.best[0]:
-            shrink = np.sqrt(2.0 * self.best[0] / square)
-            self.w, self.beta, self.b = shrink * self.w, shrink * self.beta, shrink * self.b
+        value = 0.5 * square + float(problem.cost @ problem.loss.value(problem.y, self.f))
+        if value < self.best[0]:
+            self.best = (value, self.w, self.b, self.beta)
 
     def point(self) -> Point:
-        _, w, b = self.best
+        return self._offered(self.w, self.b, self.beta)
+
+    def answer(self) -> Point:
+        """The iterate with the smallest objective."""
+        return self._offered(*self.best[1:])
+
+    def _offered(self, w: np.ndarray, b: float, beta: np.ndarray) -> Point:
         # Where the loss is smooth, its derivative at w is a better dual point than the average of derivatives.
-        beta = self.beta.copy() if self.problem.loss.kinks(self.problem.y) else None
-        return Point(beta=beta, w=w.copy(), b=b)
+        return Point(beta=beta.copy() if self.problem.loss.kinks(self.problem.y) else None, w=w.copy(), b=b)
 
 
-def smoothness(problem: Problem) -> float:
-    """The largest curvature of P where the loss is squared; one otherwise."""
+def least_delay(problem: Problem) -> float:
+    """The default t₀, of a first step 1/(1 + t₀): zero where ½‖w‖² alone gives the pace.
+
+    Where the loss is squared, P's curvature, so that the first steps do not overshoot. With a free intercept Σcᵢ, so that no step moves b, which has
+    no curvature of its own, by more than one.
+    """
     curvature = float(unbounded_curvature(problem).max())
-    return 1.0 + largest_eigenvalue(problem, None) * curvature if curvature > 0 else 1.0
-
-
-def _balance(problem: Problem, f: np.ndarray, g: np.ndarray) -> None:
-    """Make Σg = 0 by moving the g of samples at a kink, nearest first, inside their boxes; writes g."""
-    kinks = problem.loss.kinks(problem.y)
-    if not kinks:
-        return
-    distance = np.min([np.abs(kink - f) for kink in kinks], axis=0)
-    excess, rounding = float(g.sum()), 1e-15 * float(np.abs(g).sum())
-    for i in np.argsort(np.where(problem.cost > 0, distance, np.inf)):
-        if abs(excess) <= rounding:
-            break
-        moved = min(max(g[i] - excess, problem.dual.lower[i]), problem.dual.upper[i])
-        excess -= g[i] - moved
-        g[i] = moved
+    if problem.intercept != "free":
+        return curvature * largest_eigenvalue(problem, None) if curvature > 0 else 0.0
+    return max(float(problem.cost.sum()), curvature * largest_eigenvalue(problem, None, shift=1.0))

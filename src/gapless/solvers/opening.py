@@ -1,0 +1,53 @@
+"""How a solve opens: the solver that a caller asked for, and the point that it is to go on from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gapless.data import check_beta
+from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.problems.problem import Problem
+from gapless.proof.points import Point, check_point
+from gapless.result import Result
+from gapless.solvers import Solver, as_solver
+from gapless.solvers.base import own_solver
+
+
+def covering_solver(problem: Problem, solver: str | Solver, tol: float = 1e-6, max_time: float | None = None) -> Solver:
+    """The solver by that name, or the one given, if its theory covers the problem; a refusal in a sentence otherwise."""
+    chosen = _choose(problem, solver, tol, max_time)
+    reason = chosen.unsupported(problem)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    return chosen
+
+
+def _choose(problem: Problem, solver: str | Solver, tol: float, max_time: float | None) -> Solver:
+    own = own_solver(problem)
+    if own is None:
+        return as_solver(solver, problem, tol, max_time)
+    if isinstance(solver, str) and solver == "auto":
+        return own
+    if isinstance(solver, type(own)):
+        return solver
+    raise UnsupportedError(
+        f"solver must be 'auto' or a {type(own).__name__} for a {type(problem).__name__}, which no other solves; got {solver!r}."
+    )
+
+
+def as_start(problem: Problem, start: Any) -> Point | None:
+    """The point to go on from: of a result the iterate that its algorithm stood at, of numbers β."""
+    if start is None:
+        return None
+    if isinstance(start, (Result, Point)):
+        return point_of(problem, getattr(start, "last", None) or start)
+    return Point(beta=check_beta(start, problem.n_samples))
+
+
+def point_of(problem: Problem, given: Result | Point) -> Point:
+    """The numbers of a result or a point, if they are of the problem's shape."""
+    beta, w, expansion = given.beta, given.w, given.expansion
+    n, d = problem.X.shape
+    if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
+        raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
+    return check_point(problem, Point(beta=beta, w=w, b=given.b, expansion=expansion))

@@ -1,0 +1,132 @@
+"""An algorithm step by step, at the finest unit that it has: a coordinate, a pair, a sample, a pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gapless.problems.problem import Problem
+from gapless.proof.best import iterate_of
+from gapless.proof.certificate import Iterate, Point, evaluate
+from gapless.proof.kkt import at_bounds
+from gapless.solvers import Solver
+from gapless.solvers.base import QUANTUM, Budget, Outcome, Targets
+from gapless.solvers.opening import as_start, covering_solver
+
+_FOR_EVER = Targets(0.0, math.inf)
+
+
+class Step:
+    """Where an algorithm stands after ``t`` steps, ``iterations`` in the unit of its solver, and what the last step moved.
+
+    Everything but these is computed when it is asked for, in the convention that the problem was stated in.
+    """
+
+    def __init__(self, problem: Problem, t: int, iterations: float, point: Point, before: Point | None) -> None:
+        self.problem, self.t, self.iterations = problem, t, iterations
+        self._point, self._before = point, before
+
+    @cached_property
+    def _iterate(self) -> Iterate:
+        return iterate_of(evaluate(self.problem, self._point))
+
+    @property
+    def beta(self) -> np.ndarray:
+        """The dual variables β, signed, of ½‖w‖² + Σ cᵢ ℓ; what the loss suggests, −c ℓ′, where the method has none."""
+        return self._iterate.beta if self._point.beta is None else self._point.beta
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """α as the dual of the stated problem has it: yᵢ βᵢ times its scale; of a regression β times the scale."""
+        signs = 1.0 if self.problem.classes is None else self.problem.y
+        return self.problem.scale * signs * self.beta + 0.0  # no −0
+
+    @property
+    def w(self) -> np.ndarray | None:
+        """The weights of a linear problem; None with a kernel."""
+        return self._iterate.w
+
+    @property
+    def b(self) -> float:
+        """The intercept: the algorithm's own where it has one, the best for w where that is free and the algorithm has none."""
+        return float(np.mean(self._iterate.offsets))
+
+    @cached_property
+    def moved(self) -> np.ndarray:
+        """The samples whose dual variable the last step changed."""
+        if self._before is None:
+            return np.empty(0, dtype=np.int64)
+        before = 0.0 if self._before.beta is None else self._before.beta
+        return np.flatnonzero(self.beta != before)
+
+    @property
+    def clipped(self) -> dict[int, str]:
+        """Of the samples that moved those that stand at a bound now: ``"lower"`` (α = 0, or β at its least) or ``"upper"``."""
+        low, high = at_bounds(self.problem, self.beta)
+        if self.problem.classes is not None:  # α of a negative sample rises as its β falls
+            low, high = np.where(self.problem.y > 0, low, high), np.where(self.problem.y > 0, high, low)
+        return {int(i): "lower" if low[i] else "upper" for i in self.moved if low[i] or high[i]}
+
+    @property
+    def primal(self) -> float:
+        """P at the iterate."""
+        return self.problem.scale * self._iterate.primal
+
+    @property
+    def dual(self) -> float:
+        """D at the iterate: −∞ where it is not feasible."""
+        return self.problem.scale * self._iterate.dual
+
+    @property
+    def gap(self) -> float:
+        """P − D of the iterate itself."""
+        return self.primal - self.dual
+
+    def __repr__(self) -> str:
+        return f"Step({self.t}, primal={self.primal:.7g}, dual={self.dual:.7g}, moved={self.moved.tolist()[:8]})"
+
+
+def steps(
+    problem: Problem,
+    solver: str | Solver = "auto",
+    *,
+    start: Any = None,
+    random_state: int = 0,
+    max_steps: int | None = None,
+) -> Iterator[Step]:
+    """Yield each iterate of a solver, from where it begins (``t`` = 0) on: the caller ends the loop, or ``max_steps``, or the algorithm itself.
+
+    One step is the least that a method does: a coordinate of ``sdca`` and ``coordinate_ascent``, a pair of ``smo``, a sample of ``sgd`` and
+    ``pegasos``, a pass of ``subgradient`` and ``projected_gradient``. Nothing is kept but the last two points; ``list(steps(…))`` keeps all of them.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[-1.0], [2.0]], [0, 1], lam_sum=1.0, intercept="none")
+    >>> for step in gl.steps(problem, gl.solvers.CoordinateAscent(sampling="cyclic"), max_steps=2):
+    ...     print(step.t, step.alpha.tolist(), step.moved.tolist(), step.clipped, step.primal, step.dual)
+    0 [0.0, 0.0] [] {} 2.0 0.0
+    1 [1.0, 0.0] [0] {0: 'upper'} 0.5 0.5
+    2 [1.0, 0.0] [] {} 0.5 0.5
+    """
+    chosen = covering_solver(problem, solver)
+    engine = chosen.init(problem, as_start(problem, start), np.random.default_rng(random_state))
+    point, iterations = engine.point(), 0.0
+    yield Step(problem, 0, iterations, point, None)
+    t = 0
+    while max_steps is None or t < max_steps:
+        advance = engine.step(Budget(QUANTUM, engine.grain, math.inf), _FOR_EVER)
+        before, point = point, engine.point()
+        if advance.outcome is Outcome.STALLED and _is_same(before, point):
+            return
+        iterations += advance.iterations
+        t += 1
+        yield Step(problem, t, iterations, point, before)
+        if advance.outcome is not Outcome.RUNNING:
+            return
+
+
+def _is_same(a: Point, b: Point) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("beta", "w", "b", "expansion"))
