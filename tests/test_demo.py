@@ -61,6 +61,15 @@ def test_the_labs_loop_climbs_to_the_optimum_of_the_labs_dual():
     assert -lam.sum() - lam @ Q @ lam / (2 * c) == pytest.approx(optimum.dual, rel=1e-6)
 
 
+def test_the_labs_loop_and_coordinate_ascent_are_one_method():
+    X, y = toy_sets()["moons"]
+    signs, c = np.where(y == 1, 1.0, -1.0), 3.0
+    lam = lab_coordinate_ascent(np.column_stack([X, np.ones(len(X))]), signs, c, 7)
+    problem = gl.Problem(X, y, lam_sum=c, intercept="regularized")
+    ours = gl.solve(problem, gl.solvers.CoordinateAscent(sampling="cyclic"), tol=0.0, max_iter=7)
+    np.testing.assert_allclose(ours.alpha(), -lam, rtol=0, atol=1e-12)
+
+
 def test_the_labs_row_is_proven_like_any_other():
     X, y = toy_sets()["moons"]
     problem = gl.Problem(X, y, lam_sum=5.0, intercept="regularized")
