@@ -13,7 +13,8 @@ from sklearn.model_selection import train_test_split
 from gapless.compare import as_row, score
 from gapless.demo.base import Check, Outcome, Table, Tell
 from gapless.plot import ConvergenceDisplay, GapDisplay
-from gapless.plot.style import legend_outside, new_figure, save, solver_color, style
+from gapless.plot.curves import EVERY
+from gapless.plot.style import legend_outside, new_figure, save, style
 from gapless.problems.problem import Problem
 from gapless.result import Result
 from gapless.solve import solve
@@ -101,11 +102,12 @@ def _draw(histories: dict[str, History], folder: Path) -> Path:
     display = ConvergenceDisplay.from_results(results).plot(left, legend=False, title="Objective: both sides meet")
     GapDisplay.from_results(results, tol=_TOL).plot(middle, legend=False, title="Duality gap: ascent goes to zero")
     with style():
-        for name, history in histories.items():
+        for curve in display.curves:
             # From the first epoch on: zero knows no class.
-            epochs, accuracy = history.result.trace.iterations[1:], 100 * history.accuracy[1:]
-            right.plot(epochs, accuracy, color=solver_color(name), drawstyle="steps-post", label=name)
-            right.plot(epochs[-1], accuracy[-1], "o", color=solver_color(name), markersize=4)
+            accuracy = 100 * histories[curve.label].accuracy[1:]
+            stepwise = {"drawstyle": "steps-post", "markevery": EVERY, "markersize": 4}
+            right.plot(curve.x[1:], accuracy, label=curve.label, **{**curve.look, **stepwise})
+            right.plot(curve.x[-1:], accuracy[-1:], **{**curve.look, "markersize": 6})
         right.set_xscale(
             middle.get_xscale(), **({"linthresh": 1.0, "linscale": 0.3} if middle.get_xscale() == "symlog" else {})
         )

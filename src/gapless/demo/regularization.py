@@ -148,6 +148,7 @@ def _fastest(seconds: dict[str, float], cells: dict[tuple[str, float], _Cell]) -
 
 def _draw(sets: dict[str, Any], cells: dict[tuple[str, float], _Cell], folder: Path) -> Path:
     figure, panels = new_figure(len(sets), 1 + len(_STRENGTHS), (15.0, 10.4))
+    longest = 1.3 * max(result.iterations for cell in cells.values() for result in cell.curves.values())
     for i, name in enumerate(sets):
         first = panels[i, 0]
         model = cells[name, _STRENGTHS[0]].curves["coordinate_ascent"]
@@ -163,6 +164,9 @@ def _draw(sets: dict[str, Any], cells: dict[tuple[str, float], _Cell], folder: P
                 replace(each, dual=np.array(cell.curves[each.label].trace.dual)) for each in display.curves
             ]
             display.plot(panels[i, j], legend=False, title=f"{name}, c = {c:g}: {accuracy:.1f} % right")
+            # One axis of epochs for all, so that panels compare.
+            panels[i, j].set_xlim(0.0, longest)
+            panels[i, j].set_xticks([0, *10 ** np.arange(int(np.log10(longest)) + 1)])
             if j > 1:
                 panels[i, j].set_ylabel("")
             if i < len(sets) - 1:
