@@ -24,11 +24,12 @@ class Order:
         random = _native.Random(seed_of(rng))
         given = given_order(n, sampling)
         self._again = {"uniform": random.draw, "epochs": random.shuffle}.get(str(sampling))
-        self._indices = np.arange(n) if given is None else given
+        # A short order is written down several times, so that pieces are not short.
+        self._indices = np.arange(n) if given is None else np.tile(given, -(-n // len(given)))
         self._position = len(self._indices)
 
     def next(self, count: int) -> np.ndarray:
-        """At most ``count`` further indices, never past the end of an epoch."""
+        """At most ``count`` further indices, and never past the end of an epoch."""
         if self._position >= len(self._indices):
             if self._again is not None:
                 self._again(self._indices)

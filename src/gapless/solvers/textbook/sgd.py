@@ -92,7 +92,8 @@ class SgdEngine(Engine):
         self.t = 0
         # The step after which the average begins anew; with "tail" again after each power of two of epochs.
         self.averages, self.doubles = solver.averaging != "none", solver.averaging == "tail"
-        self.next_average = {"tail": float(n), "none": math.inf}.get(str(solver.averaging)) or float(solver.averaging)
+        begin = float(solver.averaging) if self.averages and not self.doubles else math.inf
+        self.next_average = float(n) if self.doubles else begin
         self._begin_average()
 
     def _begin_average(self) -> None:
