@@ -90,8 +90,8 @@ format: $(READY) ## repair what ruff can repair
 sanitize: $(READY) ## the core under ASan + UBSan and its pool under TSan: some minutes
 	.ci/sanitize $(BIN)/python
 
-figures: $(READY) $(NATIVE) ## draw the figures of the docs anew, from their examples
-	$(BIN)/python docs/draw.py kernelised.md approximation.md
+figures: $(READY) $(NATIVE) ## draw the figures of the README and of the docs anew, each from its example
+	$(BIN)/python docs/draw.py
 
 demo: $(NATIVE) ## four experiments: a table, and figures in demo-figures/
 	$(BIN)/gapless demo --figures demo-figures

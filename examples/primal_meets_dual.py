@@ -1,37 +1,50 @@
-"""All solvers on one problem: every primal value from above and every dual value from below enclose one number."""
+"""All solvers on one problem: every primal value from above and every dual value from below enclose one number.
+
+python examples/primal_meets_dual.py           prints what each of them proves
+python examples/primal_meets_dual.py meet.png  draws how it got there
+"""
 
 from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 import gapless as gl
+from gapless.plot import ConvergenceDisplay
+from gapless.plot.style import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gapless.compare import Comparison
 
 
-def main() -> list[gl.Result]:
-    """Print what each solver proves; return their results."""
+def main() -> Comparison:
+    """Print what each solver proves, and what all of them prove together; return the comparison."""
     X, y = load_breast_cancer(return_X_y=True)
-    problem = gl.Problem(StandardScaler().fit_transform(X), y, lam_mean=0.01, intercept="regularized")
+    problem = gl.Problem(StandardScaler().fit_transform(X), y, lam_mean=0.02, intercept="regularized")
     print(problem)
-    results = []
-    for name, solver in gl.solvers.SOLVERS.items():
-        if solver().unsupported(problem):  # newton is for squared losses
-            continue
-        result = gl.solve(problem, name, tol=1e-4, max_time=1.0)
-        value = problem.in_convention
-        certificate = result.certificate
-        results.append(result)
-        print(
-            f"{name:<20}{result.iterations:>10.1f} {result.trace.unit:<7}"
-            f"dual {value(certificate.dual):.6f} <= optimum <= {value(certificate.primal):.6f} primal   {result.status.name}"
-        )
-    low, high = (
-        max(each.certificate.dual for each in results),
-        min(each.certificate.primal for each in results),
-    )
-    print(f"{'together':<38}dual {value(low):.6f} <= optimum <= {value(high):.6f} primal")
-    return results
+    comparison = gl.compare(problem, tol=1e-6, max_time=10.0)
+    print(comparison)
+    proofs = [result.certificate for result in comparison.results.values()]
+    low, high = max(proof.dual for proof in proofs), min(proof.primal for proof in proofs)
+    print(f"together: dual {low:.7f} <= optimum <= {high:.7f} primal")
+    return comparison
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Both bounds of every solver over the seconds."""
+    figure, axes = new_figure(1, 1, (9.6, 5.6))
+    display = ConvergenceDisplay.from_results(dict(comparison.results), x="seconds")
+    title = f"Every primal from above, every dual from below: all meet at {display.optimum:.7g}"
+    display.plot(axes[0, 0], scale="symlog", title=title)
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    found = main()
+    if sys.argv[1:]:
+        draw(found).savefig(sys.argv[1])

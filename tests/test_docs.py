@@ -160,11 +160,31 @@ def test_two_rings(capsys):
 
 
 def test_primal_meets_dual(capsys):
-    results = load(ROOT / "examples" / "primal_meets_dual.py").main()
-    assert [result.solver for result in results] == [name for name in gl.solvers.SOLVERS if name != "newton"]
-    low = max(result.certificate.dual for result in results)
-    assert low <= min(result.certificate.primal for result in results) * (1 + 1e-12)
-    assert capsys.readouterr().out.count("<= optimum <=") == len(results) + 1
+    example = load(ROOT / "examples" / "primal_meets_dual.py")
+    comparison = example.main()
+    assert list(comparison.results) == [name for name in gl.solvers.SOLVERS if name != "newton"]
+    proofs = [result.certificate for result in comparison.results.values()]
+    low, high = max(proof.dual for proof in proofs), min(proof.primal for proof in proofs)
+    assert low <= high * (1 + 1e-12)
+    printed = capsys.readouterr().out
+    assert str(comparison) in printed and f"together: dual {low:.7f} <= optimum <= {high:.7f} primal\n" in printed
+    (axes,) = example.draw(comparison).axes
+    assert axes.get_title(loc="left").endswith(f"all meet at {high:.7g}")
+
+
+def test_make_figures_draws_every_figure_that_is_shown():
+    """But that of the benchmark of growth, which an hour's measurement draws."""
+    draw = load(DOCS / "draw.py")
+    shown = {
+        path
+        for page in (ROOT / "README.md", *PAGES)
+        for path in re.findall(r"figures/([\w-]+)\.png\)", page.read_text("utf-8"))
+    }
+    drawn = {source.stem.replace("_", "-") for source in draw.sources() if source.suffix == ".py"}
+    for page in (source for source in draw.sources() if source.suffix == ".md"):
+        drawn |= set(re.findall(r"^>>> figure_(\w+) = Figure\(", page.read_text("utf-8"), flags=re.MULTILINE))
+    assert shown - drawn == {"kernel-growth"} and drawn <= shown
+    assert {f"{name}.png" for name in shown} == {path.name for path in (DOCS / "figures").glob("*.png")}
 
 
 def test_no_hard_margin(capsys):

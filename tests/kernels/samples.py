@@ -14,9 +14,9 @@ from gapless import kernels as k
 
 _rng = np.random.default_rng(7)
 # Eighths are exact in float32; zeros make it worth storing sparse, and a zero row and a repeated row are the odd ones.
-_DATA = np.where(_rng.random((12, 5)) < 0.4, 0.0, _rng.integers(0, 17, (12, 5)) / 8)
-_DATA[3] = 0.0
-_DATA[9] = _DATA[1]
+CASE_DATA = np.where(_rng.random((12, 5)) < 0.4, 0.0, _rng.integers(0, 17, (12, 5)) / 8)
+CASE_DATA[3] = 0.0
+CASE_DATA[9] = CASE_DATA[1]
 _GRAM = (lambda A: A @ A.T)(_rng.normal(size=(12, 12)))
 
 
@@ -73,7 +73,7 @@ def exported_kernels() -> list[type[k.Kernel]]:
 def cases() -> list[Case]:
     indices = np.array([[4.0], [0.0], [11.0], [7.0], [7.0], [1.0], [3.0], [2.0]])
     return [
-        Case(kernel, indices if cls is k.Precomputed else _DATA)
+        Case(kernel, indices if cls is k.Precomputed else CASE_DATA)
         for cls in exported_kernels()
         for kernel in _INSTANCES.get(cls) or [cls()]
     ]

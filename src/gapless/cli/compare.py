@@ -81,7 +81,8 @@ def compare_file(
 ) -> None:
     """Solve your data by several solvers: a table of what each proves, and figures of how it got there.
 
-    A solver that does not cover the problem is listed with its reason. Compilation is not part of the seconds.
+    A solver that does not cover the problem is listed with its reason. The seconds are those of a solve that finds
+    everything loaded and nothing computed; of a short one the fastest of several runs counts.
 
     Example: [bold]gapless compare heart.csv --label-column disease --scale --C 0.1[/bold]
 
