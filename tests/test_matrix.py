@@ -129,6 +129,11 @@ def test_results_and_traces_are_the_iterates_own(entry: Entry, runs: list[Run]):
         slack = rounding + ROUNDING * abs(primal)
         # The sub-gradient method returns its best iterate, the others their last.
         own = min(found.trace.primal) if found.solver == "subgradient" else found.trace.primal[-1]
+        if found.status is gl.Status.CONVERGED:  # by the certificate's point, if not by the iterate
+            assert primal - found.certificate.dual <= TOL * abs(primal) + slack, run
+            if not found.trace.primal[-1] - found.trace.dual[-1] <= TOL * abs(found.trace.primal[-1]):
+                assert abs(primal - found.certificate.primal) <= slack + found.certificate.rounding, run
+                continue
         assert primal <= own + slack if found.solver == "subgradient" else abs(primal - own) <= slack, run
         if math.isfinite(found.trace.dual[-1]) and found.solver != "subgradient":
             dual = scale * naive.dual(found.beta)

@@ -47,11 +47,18 @@ def test_a_step_of_a_coordinate_method_moves_one_coordinate_or_a_pair(name, most
         seen = list(gl.steps(problem, name, max_steps=40))
         assert len(seen) > 10
         for step in seen[1:]:
-            assert len(step.moved) <= most
+            assert len(step.moved) <= most and set(step.moved) <= set(step.visited)
             for i, bound in step.clipped.items():
-                assert i in step.moved
+                assert i in step.visited
                 assert step.alpha[i] == (0.0 if bound == "lower" else pytest.approx(cost[i], rel=1e-12))
         assert any(step.clipped for step in seen)
+
+
+@pytest.mark.parametrize("solver", [gl.solvers.CoordinateAscent, gl.solvers.SDCA, gl.solvers.SGD, gl.solvers.Pegasos])
+def test_the_samples_that_are_visited_are_those_of_the_order(solver):
+    for sampling, expected in (("cyclic", [0, 1, 2, 3]), ((7, 3), [7, 3, 7, 3])):
+        seen = list(gl.steps(make(), solver(sampling=sampling), max_steps=4))[1:]
+        assert [step.visited.tolist() for step in seen] == [[i] for i in expected]
 
 
 def test_what_a_method_without_dual_variables_moves_is_what_its_loss_suggests():

@@ -57,7 +57,8 @@ class Result:
     ``w`` and ``b`` are the primal point of a linear problem; for a kernel ``expansion`` holds the coefficients of w in the training samples.
     ``beta`` are the dual variables. The certificate speaks of points of its own, ``certificate.point``, which are as good or better: a β may have
     been repaired and replaced by its best multiple, b by the best one for w, and the bounds may come from two iterates; ``certified`` has these in
-    place of the solver's. ``last`` is the iterate that ``solve(start=result)`` goes on from. ``ray`` is set when a hard margin does not exist: the
+    place of the solver's. Where a solve ended as proven and the solver's own point is not within tol by itself, the result is the certified one.
+    ``last`` is the iterate that ``solve(start=result)`` goes on from. ``ray`` is set when a hard margin does not exist: the
     exact dual ray that proves it, rounded, with Σ|βᵢ| = 1.
 
     >>> import gapless as gl

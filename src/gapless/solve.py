@@ -340,6 +340,11 @@ class _Run:
         certificate = self.best.certificate
         point, last = self.last
         found = last if self.found is None else self.found
+        if status.proven and not found.primal - found.dual <= self.tol * abs(found.primal):
+            # Proven is a better point than the algorithm's own: the model is that one.
+            own = certificate.point
+            assert own is not None
+            found = replace(found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=own.beta)
         if status is Status.NOT_SEPARABLE:
             certificate = self._without_model(certificate)
             if not _is_finite(found.w, found.expansion, found.offsets, found.beta):

@@ -26,9 +26,17 @@ class Step:
     Everything but these is computed when it is asked for, in the convention that the problem was stated in.
     """
 
-    def __init__(self, problem: Problem, t: int, iterations: float, point: Point, before: Point | None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        t: int,
+        iterations: float,
+        point: Point,
+        before: Point | None = None,
+        visited: np.ndarray | None = None,
+    ) -> None:
         self.problem, self.t, self.iterations = problem, t, iterations
-        self._point, self._before = point, before
+        self._point, self._before, self._visited = point, before, visited
 
     @cached_property
     def _iterate(self) -> Iterate:
@@ -66,12 +74,17 @@ class Step:
         return np.flatnonzero(self.beta != self._dual_variables(self._before))
 
     @property
+    def visited(self) -> np.ndarray:
+        """The samples that the last step looked at, whether they moved or not; those that moved where the method does not tell."""
+        return self.moved if self._visited is None else self._visited
+
+    @property
     def clipped(self) -> dict[int, str]:
-        """Of the samples that moved those that stand at a bound now: ``"lower"`` (α = 0, or β at its least) or ``"upper"``."""
+        """Of the samples that were visited those that stand at a bound now: ``"lower"`` (α = 0, or β at its least) or ``"upper"``."""
         low, high = at_bounds(self.problem, self.beta)
         if self.problem.classes is not None:  # α of a negative sample rises as its β falls
             low, high = np.where(self.problem.y > 0, low, high), np.where(self.problem.y > 0, high, low)
-        return {int(i): "lower" if low[i] else "upper" for i in self.moved if low[i] or high[i]}
+        return {int(i): "lower" if low[i] else "upper" for i in self.visited if low[i] or high[i]}
 
     @property
     def primal(self) -> float:
@@ -111,12 +124,12 @@ def steps(
     ...     print(step.t, step.alpha.tolist(), step.moved.tolist(), step.clipped, step.primal, step.dual)
     0 [0.0, 0.0] [] {} 2.0 0.0
     1 [1.0, 0.0] [0] {0: 'upper'} 0.5 0.5
-    2 [1.0, 0.0] [] {} 0.5 0.5
+    2 [1.0, 0.0] [] {1: 'lower'} 0.5 0.5
     """
     chosen = covering_solver(problem, solver)
     engine = chosen.init(problem, as_start(problem, start), np.random.default_rng(random_state))
     point, iterations = engine.point(), 0.0
-    yield Step(problem, 0, iterations, point, None)
+    yield Step(problem, 0, iterations, point)
     t = 0
     while max_steps is None or t < max_steps:
         advance = engine.step(Budget(QUANTUM, engine.grain, math.inf), _FOR_EVER)
@@ -125,7 +138,7 @@ def steps(
             return
         iterations += advance.iterations
         t += 1
-        yield Step(problem, t, iterations, point, before)
+        yield Step(problem, t, iterations, point, before, engine.visited)
         if advance.outcome is not Outcome.RUNNING:
             return
 

@@ -65,6 +65,7 @@ class Engine(ABC):
 
     ``judges``: it says by ``READY`` when a check pays, so that few others are needed. ``holds``: its point is not worth a check before it is ready.
     ``rises``: each of its steps raises D, so that a dual value that no longer does tells that rounding has stopped it.
+    ``visited``: the samples that its last step looked at, in order, where it looks at one after the other and knows.
     ``grain``: the smallest part of an iteration that a step can make, 1/n of an epoch for a method that visits one sample at a time.
     """
 
@@ -72,6 +73,7 @@ class Engine(ABC):
     holds: bool = False
     rises: bool = False
     grain: float = 1.0
+    visited: np.ndarray | None = None
 
     @abstractmethod
     def step(self, budget: Budget, targets: Targets) -> Advance:

@@ -103,8 +103,9 @@ class SdcaEngine(Engine):
             shrinks=solver.shrinking,
             halved_from=LEAST_ENTRIES if solver.halves else math.inf,
             seed=seed,
-            order=given_order(problem.n_samples, solver.sampling),
+            order=(order := given_order(problem.n_samples, solver.sampling)),
         )
+        self.order, self.visits = order, 0  # in an order without chance
         self.judges = isinstance(problem.dual, DualBox) and in_epochs
         self.grain = 1.0 / problem.n_samples
         self.newton: ProximalNewton | None = None
@@ -156,7 +157,11 @@ class SdcaEngine(Engine):
         visits = self.samples_ahead(budget, n, 2 * self.entries)
         if self.newton_work < math.inf:
             visits = min(visits, (1 if self.seen[1] == math.inf else _FORECAST) * n)
-        self.work += 2 * self.entries * self.epochs.step(visits, target)
+        made = self.epochs.step(visits, target)
+        self.work += 2 * self.entries * made
+        if self.order is not None:
+            self.visited = self.order.take(np.arange(self.visits, self.visits + made), mode="wrap")
+            self.visits += made
         if not self.epochs.ready and self._epochs_lose(target):
             self.newton = ProximalNewton(self.problem, self.rows, self.epochs.beta, self.epochs.w, self.epochs.offset)
         return bool(self.epochs.ready)

@@ -68,6 +68,7 @@ class CoordinateAscentEngine(Engine):
     def step(self, budget: Budget, targets: Targets) -> Advance:
         n = self.problem.n_samples
         piece = self.order.next(self.samples_ahead(budget, n, n))
+        self.visited = piece
         # For each k of the piece: βₖ ← the maximiser of the dual along its coordinate, f += (new − old) Kₖ.
         _native.ascend_coordinates(self.problem.dual, self.K, piece, self.beta, self.f)
         return Advance(len(piece) / n, float(len(piece) * n))

@@ -70,6 +70,7 @@ class PegasosEngine(Engine):
     def step(self, budget: Budget, targets: Targets) -> Advance:
         problem, n, cost = self.problem, self.problem.n_samples, 2 * row_entries(self.problem.rows)
         piece = self.order.next(self.samples_ahead(budget, n, cost))
+        self.visited = piece
         # For each i of the piece: t ← t + 1; where yᵢ⟨θ, xᵢ⟩/t < 1, θ += n cᵢ yᵢ xᵢ and the error is counted.
         self.theta_b, self.t, self.harmonic = _native.walk_pegasos(
             problem.rows, problem.y, problem.cost, problem.shift, piece,

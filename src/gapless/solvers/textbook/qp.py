@@ -155,7 +155,9 @@ def _solve_dual(problem: Problem, backend: str, until: float) -> Point:
     beta = unit * (x[:n] - x[n:] if split else x)
     snapped = _snap(problem, beta)
     if problem.is_linear:
-        return Point(beta=snapped, w=problem.weights(beta), b=problem.shift * float(beta.sum()))
+        # The dual's own model of a free intercept is the best one for its w.
+        b = None if free else problem.shift * float(beta.sum())
+        return Point(beta=snapped, w=problem.weights(beta), b=b)
     return Point(beta=snapped, expansion=beta)
 
 

@@ -34,7 +34,7 @@ class Order:
             if self._again is not None:
                 self._again(self._indices)
             self._position = 0
-        piece = self._indices[self._position : self._position + max(1, count)]
+        piece = self._indices[self._position : self._position + max(1, count)].copy()
         self._position += len(piece)
         return piece
 

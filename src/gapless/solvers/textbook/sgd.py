@@ -105,6 +105,7 @@ class SgdEngine(Engine):
             self.next_average = 2 * self.next_average if self.doubles else math.inf
             self._begin_average()
         piece = self.order.next(int(min(self.samples_ahead(budget, n, cost), self.next_average - self.t)))
+        self.visited = piece
         # For each i of the piece: w ← (1 − ηₜ)w + ηₜ n gᵢ xᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)), and b likewise.
         self.scale, self.b, self.sum_scale, self.sum_b, made = _native.descend_sgd(
             problem.rows, problem.dual, piece, self.steps.after(self.t, len(piece)), self.reach, self.penalty,
