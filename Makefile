@@ -91,7 +91,7 @@ sanitize: $(READY) ## the core under ASan + UBSan and its pool under TSan: some 
 	.ci/sanitize $(BIN)/python
 
 figures: $(READY) $(NATIVE) ## draw the figures of the docs anew, from their examples
-	$(BIN)/python docs/draw.py kernelised.md approximation.md
+	$(BIN)/python docs/draw.py kernelised.md approximation.md exercises.md
 
 demo: $(NATIVE) ## four experiments: a table, and figures in demo-figures/
 	$(BIN)/gapless demo --figures demo-figures
