@@ -136,6 +136,25 @@ def test_the_page_on_kernels_names_every_kernel():
             assert name in written_by_operators or f"`{name}(" in text, f"docs/kernels.md does not name {name}"
 
 
+def exercise_headings() -> list[tuple[str, int]]:
+    """(the letter of the text, the number) of each exercise, in the order of the page."""
+    found, text = [], ""
+    for line in (DOCS / "exercises.md").read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"## ([A-Z])\. \S", line):
+            text = match[1]
+        elif match := re.match(r"### (\d+)\. \S", line):
+            found.append((text, int(match[1])))
+    return found
+
+
+@pytest.mark.parametrize("number", range(1, 32))
+def test_the_page_of_exercises_answers_each_one_in_its_place(number):
+    text = next(text for text, last in (("A", 6), ("B", 13), ("C", 17), ("D", 22), ("E", 31)) if number <= last)
+    found = exercise_headings()
+    assert found[number - 1 : number] == [(text, number)]
+    assert len(found) <= 31
+
+
 def test_the_page_on_the_proof_names_every_loss():
     losses = [row[0] for row in sections(DOCS / "proof.md")["The problem and its dual"] if len(row) == 4]
     assert len([name for name in losses if not name.startswith("`")]) == len(gl.losses.LOSSES)

@@ -25,7 +25,7 @@ from gapless.estimators import (
 from gapless.problems import nu
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point
-from gapless.proof.kkt import KKT
+from gapless.proof.kkt import KKT, kkt
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.steps import Step, steps
@@ -67,6 +67,7 @@ __all__ = [
     "errors",
     "features",
     "kernels",
+    "kkt",
     "l1_min_c",
     "load",
     "losses",

@@ -84,7 +84,8 @@ def solve(
     callback
         Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
     start
-        A :class:`~gapless.result.Result`, whose last iterate counts, a :class:`~gapless.proof.certificate.Point` or dual variables β to go on from.
+        A :class:`~gapless.result.Result`, whose last iterate counts, a :class:`~gapless.proof.certificate.Point` or dual variables β to go on from
+        (``problem.signed(alpha)`` are those of the stated α).
     random_state
         Seed of the stochastic solvers: the same seed gives the same model.
     check_every

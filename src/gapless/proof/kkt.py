@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Point
+from gapless.proof.points import Point, check_point
 
 _BOUND_WIDTH = (
     1e-12  # of a box's width: what the repair of a sum may move a variable at its bound by (native/proof/dual_side.cpp)
@@ -49,7 +49,15 @@ class KKT:
 
 
 def kkt(problem: Problem, point: Point) -> KKT:
-    """The KKT report of a point that has β, and w or an expansion."""
+    """The KKT report of any point: a :class:`~gapless.Result`, or a :class:`~gapless.Point` with β and w (or an expansion) and b.
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], C=2.0)
+    >>> report = gl.kkt(problem, gl.Point(beta=problem.signed([0.5, 0.5]), w=[1.0], b=0.0))
+    >>> report.complementary_slackness, report.slack_multiplier.tolist()
+    (0.0, [1.5, 1.5])
+    """
+    point = check_point(problem, point)
     beta = np.zeros(problem.n_samples) if point.beta is None else point.beta
     y, cost, dual = problem.y, problem.cost, problem.dual
     offsets = getattr(point, "offsets", None)
