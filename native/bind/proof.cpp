@@ -54,19 +54,19 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
 }
 
 std::tuple<double, double, double, double, double, Pairs, double, double, double, double, Pairs> bounds(
-    nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, InOut<double> beta, InOut<double> f,
+    nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, bool plain, InOut<double> beta, InOut<double> f,
     In<double> sizes, double factor, std::tuple<double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
-  std::vector<proof::Interval> offsets(totals.shape(0)), plain(totals.shape(0));
+  std::vector<proof::Interval> offsets(totals.shape(0)), own(totals.shape(0));
   proof::Bounds found;
   {
     nb::gil_scoped_release release;
     const auto [norm, norm_error, square_error, largest] = weights;
-    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal}, view(beta), view(f), {view(sizes), factor, least_error},
-                          {norm, norm_error, square_error, largest}, shift, offsets, plain);
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal, plain}, view(beta), view(f), {view(sizes), factor, least_error},
+                          {norm, norm_error, square_error, largest}, shift, offsets, own);
   }
   return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
-          found.primal_rounding, found.plain_dual, found.plain_primal, pairs_of(plain)};
+          found.primal_rounding, found.plain_dual, found.plain_primal, pairs_of(own)};
 }
 
 Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
@@ -80,11 +80,11 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
   return pairs_of(found);
 }
 
-std::tuple<double, double, double> loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
+Pair loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
   const DualTerms terms = dual_of(dual);
   nb::gil_scoped_release release;
-  const auto [above, rounding, plain] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
-  return {above, rounding, plain};
+  const auto [above, rounding] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
+  return {above, rounding};
 }
 
 Array<double> losses(nb::handle dual, In<double> f) {
@@ -107,14 +107,22 @@ void bind_proof(nb::module_& m) {
   m.def("proof_best_multiple", best_multiple, nb::arg("box"), nb::arg("beta"), nb::arg("square"),
         "(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ.");
   m.def("proof_bounds", bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("free"), nb::arg("multiple"),
-        nb::arg("primal"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
+        nb::arg("primal"), nb::arg("plain"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
         nb::arg("weights"), nb::arg("shift"),
         "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple "
         "of a feasible β, written to beta and f, then D, P and offsets of β itself as computed; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),
-        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is, the sum itself).");
+        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).");
+  m.def(
+      "proof_losses_at",
+      [](nb::handle dual, In<Index> groups, In<double> offsets, In<double> f) {
+        const DualTerms terms = dual_of(dual);
+        nb::gil_scoped_release release;
+        return proof::losses_at(terms, view(groups), view(offsets), view(f));
+      },
+      nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), "Σ c ℓ(y, f + the group's offset), as computed.");
   m.def(
       "proof_expansion_errors",
       [](In<double> beta, In<double> g, In<double> r, double u, double terms) {

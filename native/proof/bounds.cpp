@@ -64,30 +64,32 @@ Square square_of(Vector beta, Vector f, const Errors& errors, bool products, boo
           std::isfinite(q + t + all.finite)};
 }
 
-// P at decision values f whose w has the square `norm`, with the best offsets, which it writes; b is that of a regularised intercept.
-struct Primal {
-  LossBounds losses{0.0, 0.0, 0.0};
+// What P has beside ‖w‖² and the losses, at the best offsets, which it writes; b is that of a regularised intercept.
+struct Offsets {
+  std::vector<double> middles;
   double intercept = 0.0, price = 0.0, prices = 0.0;
-  double plain = infinity;  // as computed
 };
 
-Primal primal_of(const DualTerms& dual, Places groups, Vector totals, Options options, Vector f, const Errors& errors, double norm, double b,
-                 double shift, std::span<Interval> offsets) {
-  Primal out;
+Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options options, Vector f, double b, double shift,
+                   std::span<Interval> offsets) {
+  const Index n_groups = length(totals);
+  Offsets out{std::vector<double>(n_groups)};
   for (Interval& each : offsets) each = {b, b};
   if (!options.primal) return out;
-  const Index n_groups = length(totals);
-  std::vector<double> middles(n_groups);
   for (Index g = 0; g < n_groups; ++g) {
     if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f);
-    middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
-    out.price += totals[g] * middles[g];
-    out.prices += std::fabs(totals[g] * middles[g]);
+    out.middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
+    out.price += totals[g] * out.middles[g];
+    out.prices += std::fabs(totals[g] * out.middles[g]);
   }
-  out.losses = loss_bounds(dual, groups, middles, f, errors);
   out.intercept = shift > 0.0 ? 0.5 * b * (b / shift) : 0.0;
-  out.plain = 0.5 * norm + out.intercept + out.price + out.losses.plain;
   return out;
+}
+
+// P, as computed; infinite where it is not asked for.
+double plain_primal(const DualTerms& dual, Places groups, Options options, Vector f, double norm, const Offsets& at) {
+  if (!(options.primal && options.plain)) return infinity;
+  return 0.5 * norm + at.intercept + at.price + losses_at(dual, groups, at.middles, f);
 }
 
 }  // namespace
@@ -106,16 +108,19 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double whole = norm + shift * square.total.value * square.total.value;
   if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0, -infinity, infinity};
   const DualBox* const box = std::get_if<DualBox>(&dual);
-  double scale = 1.0, plain_dual = 0.0, plain_primal = infinity;
+  double scale = 1.0, own_dual = 0.0, own_primal = infinity;
   bool unbounded = false;
   if (box != nullptr && options.multiple) {
     const Multiple best = best_multiple(*box, beta, whole);
     scale = best.scale;
-    plain_dual = best.plain;
+    own_dual = best.plain;
     unbounded = best.value == infinity;
   }
   if (scale != 1.0) {
-    plain_primal = primal_of(dual, groups, totals, options, f, errors, norm, shift * square.total.value, shift, plain_offsets).plain;
+    if (options.plain) {
+      const Offsets at = offsets_of(dual, groups, totals, options, f, shift * square.total.value, shift, plain_offsets);
+      own_primal = plain_primal(dual, groups, options, f, norm, at);
+    }
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
       beta[i] *= scale;
@@ -131,7 +136,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const Bounded regulariser{norm, known ? grown * weights.norm_error + 4.0 * unit * norm : square.product.error};
   const Bounded curvature{norm, known ? grown * weights.square_error + 4.0 * unit * norm : square.product.error};
   const double total = std::fabs(square.total.value) + square.total.error;
-  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0, plain_dual, plain_primal};
+  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0, own_dual, own_primal};
 
   // D
   const Bounded terms = separable(dual, beta);
@@ -149,19 +154,20 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const double b = shift * square.total.value;
   const Index n_groups = length(totals);
   if (box != nullptr) out.violation = largest_violation(*box, beta, f, b, groups, n_groups, options.free);
-  const Primal found = primal_of(dual, groups, totals, options, f, errors, norm, b, shift, offsets);
+  const Offsets found = offsets_of(dual, groups, totals, options, f, b, shift, offsets);
   if (scale == 1.0) {
-    out.plain_primal = found.plain;
+    out.plain_primal = plain_primal(dual, groups, options, f, norm, found);
     std::copy(offsets.begin(), offsets.end(), plain_offsets.begin());
   }
   if (!options.primal) return out;
 
   // P
-  const double above = Bounded{0.5 * regulariser.above() + found.intercept + found.losses.above + found.price,
-                               8.0 * unit * (std::fabs(norm) + found.intercept + found.losses.above + found.prices)}.above();
+  const LossBounds losses = loss_bounds(dual, groups, found.middles, f, errors);
+  const double above = Bounded{0.5 * regulariser.above() + found.intercept + losses.above + found.price,
+                               8.0 * unit * (std::fabs(norm) + found.intercept + losses.above + found.prices)}.above();
   if (std::isfinite(above)) out.primal = above;
-  const double value = 0.5 * norm + found.intercept + found.price + found.losses.above;
-  const double doubt = std::isfinite(above) ? above - value + found.losses.rounding : infinity;
+  const double value = 0.5 * norm + found.intercept + found.price + losses.above;
+  const double doubt = std::isfinite(above) ? above - value + losses.rounding : infinity;
   out.primal_rounding = std::isfinite(0.5 * norm + found.price) && !std::isnan(doubt) ? doubt : 0.0;
   return out;
 }

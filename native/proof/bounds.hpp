@@ -26,6 +26,7 @@ struct Options {
   bool free;      // whether offsets are free, and their best to be found; else the one offset is s b
   bool multiple;  // whether to look for the best multiple; the entropy has none, nor have points whose totals are fixed
   bool primal;    // whether P is asked for: not under a hard margin, whose loss is infinite
+  bool plain;     // whether P of the point as it stands is asked for too
 };
 
 // What is known of w = Σ β φ(x).

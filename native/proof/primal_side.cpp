@@ -230,27 +230,41 @@ LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vec
   return std::visit(
       [&](const auto& terms) {
         const bool one = offsets.size() == 1;
-        Sum above, plain;
+        Sum above;
         double rounding = 0.0;
         for (const LossBounds& part : by_pieces<LossBounds>(length(f), [&](Index begin, Index end) {
-               Sum above, plain;
+               Sum above;
                double rounding = 0.0;
                for (Index i = begin; i < end; ++i) {
                  const double v = f[i] + offsets[one ? 0 : groups[i]], error = errors.at(i, f[i]) + unit * std::fabs(v);
                  const Largest most = largest_loss(terms, i, v, error);
                  if (most.value == 0.0) continue;
                  above.add(most.value);
-                 plain.add(loss(terms, i, v));
                  rounding += most.excess;
                }
-               return LossBounds{above.value(), rounding, plain.value()};
+               return LossBounds{above.value(), rounding};
              })) {
           above.add(part.above);
-          plain.add(part.plain);
           rounding += part.rounding;
         }
         const double most = above.value();
-        return LossBounds{most + sum_error(length(f), most, most), rounding, plain.value()};
+        return LossBounds{most + sum_error(length(f), most, most), rounding};
+      },
+      dual);
+}
+
+double losses_at(const DualTerms& dual, Places groups, Vector offsets, Vector f) {
+  return std::visit(
+      [&](const auto& terms) {
+        const bool one = offsets.size() == 1;
+        Sum all;
+        for (const double part : by_pieces<double>(length(f), [&](Index begin, Index end) {
+               Sum sum;
+               for (Index i = begin; i < end; ++i) sum.add(even_loss(terms, i, f[i] + offsets[one ? 0 : groups[i]]));
+               return sum.value();
+             }))
+          all.add(part);
+        return all.value();
       },
       dual);
 }

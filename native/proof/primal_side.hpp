@@ -22,9 +22,11 @@ Interval best_offset(const DualTerms& dual, Places groups, Index g, double total
 struct LossBounds {
   double above;     // a number that Σ c ℓ(y, f + offsets[group]) is not above wherever the decision values are within their errors of f
   double rounding;  // about how much of it is owed to these errors
-  double plain;     // Σ c ℓ at f itself, as computed
 };
 
 LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors);
+
+// Σ c ℓ(y, f + offsets[group]), as computed.
+double losses_at(const DualTerms& dual, Places groups, Vector offsets, Vector f);
 
 }  // namespace gapless::proof

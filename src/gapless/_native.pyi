@@ -381,7 +381,7 @@ def proof_feasible(lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
 def proof_best_multiple(box: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ."""
 
-def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, weights: tuple[float, float, float, float], shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...], float, float, float, float, tuple[tuple[float, float], ...]]:
+def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, plain: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, weights: tuple[float, float, float, float], shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...], float, float, float, float, tuple[tuple[float, float], ...]]:
     """
     (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple of a feasible β, written to beta and f, then D, P and offsets of β itself as computed; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).
     """
@@ -391,10 +391,13 @@ def proof_best_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dic
     The interval of best offsets of each group, for decision values f without one.
     """
 
-def proof_loss_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float) -> tuple[float, float, float]:
+def proof_loss_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float) -> tuple[float, float]:
     """
-    (a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is, the sum itself).
+    (a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).
     """
+
+def proof_losses_at(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Σ c ℓ(y, f + the group's offset), as computed."""
 
 def proof_expansion_errors(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], u: float, terms: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """How far Kβ, as computed, is at most from the exact sums."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import singledispatch
 from typing import Any, Literal, NoReturn, Self
@@ -17,6 +17,7 @@ from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT, kkt
+from gapless.proof.points import changed
 from gapless.trace import Trace
 
 
@@ -89,7 +90,7 @@ class Result:
         point = self.certificate.point
         if point is None:
             return self
-        return replace(self, w=point.w, offsets=point.offsets, beta=point.beta, expansion=point.expansion)
+        return changed(self, w=point.w, offsets=point.offsets, beta=point.beta, expansion=point.expansion)
 
     @property
     def b(self) -> float:

@@ -20,7 +20,7 @@ from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best, Points, iterate_of
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, combine
 from gapless.proof.exact_ray import equal_rows_ray
-from gapless.proof.points import CertifiedPoint
+from gapless.proof.points import CertifiedPoint, changed
 from gapless.proof.separability import find_ray
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver
@@ -280,9 +280,8 @@ class _Run:
             self.last = point, iterate_of(known)
         found = _, dual = known or self.keep(point)
         seconds = time.perf_counter() - self.began
-        certificate = self.best.certificate
         scale, iterate = self.problem.scale, self.last[1]
-        self.ascent.see(scale * dual.value, certificate.gap, self.work)
+        self.ascent.see(scale * dual.value, self.best.certificate.gap, self.work)
         status = self.judged(found, ending)
         certificate = self.best.certificate
         values = scale * iterate.primal, scale * iterate.dual
@@ -345,7 +344,7 @@ class _Run:
             # Proven is a better point than the algorithm's own: the model is that one.
             own = certificate.point
             assert own is not None
-            found = replace(found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=own.beta)
+            found = changed(found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=own.beta)
         if status is Status.NOT_SEPARABLE:
             certificate = self._without_model(certificate)
             if not _is_finite(found.w, found.expansion, found.offsets, found.beta):

@@ -58,8 +58,12 @@ class Trace:
         """Add a check: (P, D) of the iterate, and the best bounds (from above, from below) so far."""
         self.iterations.append(iterations)
         self.seconds.append(seconds)
-        for column, value in zip((self.primal, self.dual, self.upper, self.lower), (*values, *bounds), strict=True):
-            column.append(value)
+        primal, dual = values
+        self.primal.append(primal)
+        self.dual.append(dual)
+        upper, lower = bounds
+        self.upper.append(upper)
+        self.lower.append(lower)
 
     def __len__(self) -> int:
         return len(self.iterations)

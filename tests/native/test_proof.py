@@ -68,6 +68,7 @@ def test_what_is_no_number_is_no_loss(loss):
     assert np.isnan(_native.proof_losses(box, np.array([np.nan, 0.0]))).tolist() == [True, False]
     above, *_ = _native.proof_loss_bounds(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0]), np.zeros(2), 1.0)
     assert np.isnan(above)
+    assert np.isnan(_native.proof_losses_at(box, one_group(2), np.zeros(1), np.array([np.nan, 0.0])))
 
 
 @every_loss
@@ -77,13 +78,14 @@ def test_the_sum_of_losses_is_rounded_upwards_by_what_it_says(loss):
     box, groups = loss.dual_box(y, cost), np.arange(3000) % 2
     offsets = np.array([0.25, -0.5])
     each = _native.proof_losses(box, f + offsets[groups])
-    above, rounding, plain = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
+    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
     found = float(sum(exact(each)))
     assert found <= above <= found * (1 + 1e-8)
-    assert above - rounding <= found * (1 + 1e-15) and plain == pytest.approx(found, rel=1e-15)
+    assert above - rounding <= found * (1 + 1e-15)
+    assert _native.proof_losses_at(box, groups, offsets, f) == pytest.approx(found, rel=1e-14)
     wide = np.abs(np.random.default_rng(3).normal(size=3000))
     ends = [_native.proof_losses(box, f + offsets[groups] + side * wide) for side in (-1.0, 1.0)]
-    above, rounding, plain = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
+    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
     assert above >= float(sum(exact(np.maximum(*ends)))) and above - rounding <= found
 
 
@@ -155,7 +157,7 @@ def prove(dual, groups, totals, free, multiple, beta, f, norm=np.nan, shift=0.0)
     """proof_bounds of decision values that are exact, and of samples of length one."""
     weights = (norm, 0.0, 0.0, 1.0)
     return _native.proof_bounds(
-        dual, groups, totals, free, multiple, True, beta, f, np.zeros(len(f)), 1.0, weights, shift
+        dual, groups, totals, free, multiple, True, True, beta, f, np.zeros(len(f)), 1.0, weights, shift
     )
 
 

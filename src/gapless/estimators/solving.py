@@ -23,6 +23,7 @@ from gapless.problems.problem import Problem
 from gapless.proof.best import prove
 from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.interval import Reach
+from gapless.proof.points import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import SMO, Solver
@@ -234,7 +235,7 @@ def _keep(result: Result, in_samples: bool) -> Solved:
         proven=result.status.proven,
         iterations=result.iterations,
         seconds=result.seconds,
-        certificate=replace(result.certificate, point=None),
+        certificate=changed(result.certificate, point=None),
         trace=result.trace,
         beta=result.beta if result.expansion is None or not in_samples else result.expansion,
         w=None if in_samples else result.w,

@@ -159,7 +159,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     w, f, valid = values.w, values.f, is_valid(problem)
     square, scale, value, violation, least, intervals, below, above, own_dual, own_primal, own_intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", valid and has_multiples(problem),
-        not problem.is_hard, beta, f, values.sizes, values.factor, values.weights, problem.shift,
+        not problem.is_hard, point.w is None and point.expansion is None, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
@@ -171,8 +171,8 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         return _as_it_stands(problem, point, point.offsets), dual
     iterate = Iterate(given, w, None if problem.is_linear else given, middles(own_intervals), own_primal, own_dual)
     off = max(box_violation, sum_violation)
-    if off > 0:
-        iterate = _unrepaired(problem, iterate, given, off, point.w is None)
+    if off > 0 and not off <= ROUNDING * math.sqrt(given @ given):
+        iterate = _unrepaired(problem, iterate, given, point.w is None)
 
     if problem.is_hard:
         with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
@@ -187,17 +187,16 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
             own=True, rounding=above, weights_error=scale * values.weights_error,
         )  # fmt: skip
     primal = own
-    for other, stands in _other_primals(problem, point, beta, iterate):
-        primal, iterate = min(primal, other, key=lambda candidate: candidate.value), stands
+    if point.w is not None or point.expansion is not None:
+        for other, stands in _other_primals(problem, point, beta, iterate):
+            primal, iterate = min(primal, other, key=lambda candidate: candidate.value), stands
     dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, iterate)
     return primal, dual
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, off: float, has_primal: bool) -> Iterate:
-    """An iterate whose β was ``off`` the dual's feasible set, by more than rounding, and repaired. ``has_primal``: its w is Σ βᵢφ(xᵢ)."""
-    if off <= ROUNDING * float(np.abs(given).sum()):
-        return iterate
+def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, has_primal: bool) -> Iterate:
+    """An iterate whose β was outside of the dual's feasible set, by more than rounding. ``has_primal``: its w is Σ βᵢφ(xᵢ)."""
     iterate = replace(iterate, dual=-math.inf)
     if not has_primal:
         return iterate
@@ -234,7 +233,7 @@ def _other_primals(
         offsets = best.offsets
         if problem.intercept == "free" and point.b is not None and not problem.is_nu:
             offsets = np.array([b])
-            plain = value_of_decisions(problem, values.square, values.f, offsets)
+            plain = _plain(problem, values, offsets)
         found.append((best, replace(iterate, w=point.w, offsets=offsets, primal=plain)))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
         values = _decision_values(problem, point.expansion)
@@ -294,7 +293,7 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
             loss = problem.cost * problem.loss.value(problem.y, values.f + offsets[problem.groups])
         losses = most = float(np.where(np.isnan(loss), 0.0, loss).sum())
     else:
-        most, rounded, _ = _native.proof_loss_bounds(
+        most, rounded = _native.proof_loss_bounds(
             problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
         )
         losses = most - rounded
@@ -346,12 +345,20 @@ def _primal(
     if problem.intercept == "free":
         intervals = best_offsets(problem, values.f)
     offsets = middles(intervals)
-    most, rounded, losses = _native.proof_loss_bounds(
+    most, rounded = _native.proof_loss_bounds(
         problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
     )
     raised, rounding = _rounded_up(problem, value + most - rounded, above + most, offsets)
     point = PrimalPoint(raised, w, expansion, offsets, intervals, own=False, rounding=rounding)
-    return point, value + losses + float(problem.totals @ offsets)
+    return point, _plain(problem, values, offsets)
+
+
+def _plain(problem: Problem, values: Values, offsets: np.ndarray) -> float:
+    """P at decision values and offsets, as computed."""
+    if problem.is_hard:
+        return value_of_decisions(problem, values.square, values.f, offsets)
+    losses = _native.proof_losses_at(problem.dual, problem.groups, offsets, values.f)
+    return _regulariser(problem, values, float(offsets[0]))[0] + losses + float(problem.totals @ offsets)
 
 
 def _regulariser(problem: Problem, values: Values, b: float) -> tuple[float, float]:

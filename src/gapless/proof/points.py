@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gapless.data.validate import check_shape
 from gapless.problems.problem import Problem
+
+Record = TypeVar("Record")
+
+
+def changed(record: Record, **fields: Any) -> Record:
+    """A frozen dataclass with other fields, as ``dataclasses.replace`` makes it; some times faster, for what each small fit makes several of."""
+    twin = object.__new__(type(record))
+    twin.__dict__.update(record.__dict__, **fields)
+    return twin
 
 
 @dataclass(frozen=True)
