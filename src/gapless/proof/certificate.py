@@ -159,7 +159,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     w, f, valid = values.w, values.f, is_valid(problem)
     square, scale, value, violation, least, intervals, below, above, own_dual, own_primal, own_intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", valid and has_multiples(problem),
-        not problem.is_hard, point.w is None and point.expansion is None, beta, f, values.sizes, values.factor, values.weights, problem.shift,
+        not problem.is_hard, point.w is None, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
@@ -171,7 +171,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         return _as_it_stands(problem, point, point.offsets), dual
     iterate = Iterate(given, w, None if problem.is_linear else given, middles(own_intervals), own_primal, own_dual)
     off = max(box_violation, sum_violation)
-    if off > 0 and not off <= ROUNDING * math.sqrt(given @ given):
+    if off > 0 and not off <= ROUNDING * float(np.abs(given).max()):
         iterate = _unrepaired(problem, iterate, given, point.w is None)
 
     if problem.is_hard:
