@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gapless as gl
 from gapless.estimators import deadline as deadlines
-from gapless.estimators import dual_bound, solving
+from gapless.estimators import dual_bound, solving, stages
 from gapless.estimators.deadline import Deadline
 from gapless.result import Status
 from gapless.solvers.choose import choose, expected_costs
@@ -71,7 +71,8 @@ def test_three_subproblems_have_one_max_time_between_them(estimator, clock, monk
         clock.now += options["max_time"]  # all that it is given
         return original(*arguments, **{**options, "max_time": None})
 
-    monkeypatch.setattr(solving, "solve", solve)
+    for module in (solving, stages):
+        monkeypatch.setattr(module, "solve", solve)
     estimator.set_params(max_time=6.0).fit(*iris())
     assert given == pytest.approx([2.0, 2.0, 2.0])
 
@@ -88,7 +89,8 @@ def test_set_up_counts(clock, monkeypatch):
         return original(*arguments, **{**options, "max_time": None})
 
     monkeypatch.setattr(gl.SVC, "_samples", slow_samples)
-    monkeypatch.setattr(solving, "solve", solve)
+    for module in (solving, stages):
+        monkeypatch.setattr(module, "solve", solve)
     gl.SVC(max_time=5.0).fit(*cancer())
     assert given == pytest.approx([1.0])
 

@@ -17,6 +17,7 @@ from gapless.estimators.deadline import Deadline
 from gapless.estimators.judging import Bounds, judged
 from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
+from gapless.estimators.stages import SMALL, solve_in_stages
 from gapless.estimators.watch import Watch
 from gapless.machine import core_count, limit_threads_here
 from gapless.problems.problem import Problem
@@ -150,14 +151,20 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
         """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""
+        if self._in_samples and self.solver == "auto" and own_solver(problem) is None and problem.n_samples <= SMALL:
+            return solve_in_stages(problem, self._pairs(), **options).certified
         return solve(problem, self._solver_of(problem), **options).certified
 
     def _solver_of(self, problem: Problem) -> str | Solver:
         """The solver that was named; ``smo`` by any name keeps at most ``cache_size`` MB of kernel entries."""
         room = getattr(self, "cache_size", None) if own_solver(problem) is None else None
         if room is not None and (self.solver == "smo" or (self.solver == "auto" and not problem.is_linear)):
-            return SMO(cache_mb=float(room))
+            return self._pairs()
         return self.solver
+
+    def _pairs(self) -> Solver:
+        room = getattr(self, "cache_size", None)
+        return SMO() if room is None else SMO(cache_mb=float(room))
 
     @property
     def _gap_tol(self) -> float:
