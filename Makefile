@@ -23,7 +23,7 @@ BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py,$(wildcard benchma
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow campaign mutations lint format sanitize figures demo wheel clean
-.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles
+.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,9 @@ bench-sdca: $(READY) $(NATIVE) ## an epoch of sdca against LIBLINEAR's
 
 bench-kernelised: $(READY) $(NATIVE) ## kernel logistic regression and low-rank features against others
 	$(BIN)/python benchmarks/kernelised.py
+
+bench-unscaled: $(READY) $(NATIVE) ## estimators on toy data as they are, against scikit-learn
+	$(BIN)/python benchmarks/unscaled.py
 
 bench-linear: $(READY) $(NATIVE) ## linear models against LIBLINEAR, Snap ML and SGD
 	@$(PIP) 'gapless[rivals]' || echo "LIBLINEAR's own package or Snap ML could not be installed: the table goes without."
