@@ -31,6 +31,7 @@ from gapless.estimators.solving import SolvingMixin
 from gapless.estimators.training_data import take_features, take_training_data
 from gapless.kernels import Kernel, Panels
 from gapless.result import Status
+from gapless.solvers.smo.samples import FEW
 
 _MANY = 2**21  # kernel entries from which on a prediction is worth float32
 
@@ -100,13 +101,19 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         if self.solver != "auto" or getattr(self, "C", 1.0) == math.inf:
             return X, spec
         order = None if codes is None else np.argsort(codes, kind="stable")
-        table = None if spec.kernel is None else small_gram(spec.kernel, X, order)
+        table = None if spec.kernel is None else small_gram(spec.kernel, X, order, self._room_for(codes))
         if table is None:
             return X, spec
         places = np.arange(X.shape[0], dtype=np.float64)
         if order is not None:
             places[order] = places.copy()
         return places[:, None], KernelSpec(table, spec.gamma, False)
+
+    def _room_for(self, codes: np.ndarray | None) -> float:
+        """Bytes that a Gram matrix may take for its own sake: where all pairs of classes are short, their own matrices are as many entries twice."""
+        if codes is None or np.sort(np.bincount(codes))[-2:].sum() > FEW:
+            return 0.0
+        return float(getattr(self, "cache_size", 0.0)) * 2**20
 
     def _keep_support(self, X: Any, support: np.ndarray, spec: KernelSpec) -> None:
         self.support_ = support
