@@ -11,6 +11,7 @@ constexpr double fine = 2e-5;           // of the range of residuals: a target b
 constexpr Index piece = 1024;           // columns that a thread adds up at a time, whatever the number of threads
 constexpr Index strip = 64;             // rows that a thread gathers at a time
 constexpr double worth_sharing = 5e4;   // entries from which on a hand-over pays
+constexpr Index tired_turns = 8, least_block = 64;      // pairs, times the samples, after which a whole block is left for smaller ones; of those the least
 constexpr Index least_steps = 1000, most_turns = 10;  // pairs of a block: so many, or so many times its size
 
 }  // namespace
@@ -66,17 +67,28 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     listen();
     const auto [noise, worst] = survey(part.dual, m, part.diagonal, beta, f, groups, part.coupled, up_.data(), down_.data());
     if (worst <= target || worst <= least_violation<Dual>(noise) || steps >= max_steps) return steps;
-    if (m <= size && groups.count == 1 && sizeof(T) == 8) {  // all of them are one block, as they are
-      const Index budget = std::min(max_steps - steps, std::max(least_steps, most_turns * m));
+    Index most = size;
+    if (m <= size && groups.count == 1 && sizeof(T) == 8) {
+      // All of them are one block, as they are, until so many pairs have shown that few variables do the work: a pair of those costs less.
+      if (together_ >= tired_turns * m) {
+        Index free = 0;
+        for (Index k = 0; k < m; ++k) free += part.dual.lower[k] < beta[k] && beta[k] < part.dual.upper[k] && beta[k] != 0.0;
+        most = std::max(least_block, 2 * free);
+      }
+      if (2 * most > m) most = m;
+    }
+    if (m <= size && most == m && groups.count == 1 && sizeof(T) == 8) {
+      const Index budget = std::min(max_steps - steps, std::max(least_steps, (together_ < tired_turns * m ? 1 : most_turns) * m));
       set_.starts = {0, m};
       const Index taken =
           solve_block(part.dual, part.diagonal, part.K, set_.starts, part.coupled, part.second_order, target, budget, beta, f);
       steps += taken;
+      together_ += taken;
       if (taken == 0) return steps;
       continue;
     }
     for (Index k = 0; k < m; ++k) last_[k] = last_[k] && part.dual.lower[k] < beta[k] && beta[k] < part.dual.upper[k];
-    selection_.block(m, up_.data(), down_.data(), last_, groups, part.coupled, size, set_);
+    selection_.block(m, up_.data(), down_.data(), last_, groups, part.coupled, most, set_);
     const Places chosen = set_.chosen;
     const Index q = length(chosen);
     const Matrix<T> block = square_.make(q);

@@ -63,6 +63,7 @@ class BlockSolver {
   Square<T> square_;
   Square<double> exact_;
   std::vector<char> last_;
+  Index together_ = 0;  // pairs of all samples in one block so far
   std::vector<double> up_, down_, diagonal_, beta_, old_, f_, room_, change_;
   std::vector<Index> moved_;
 };

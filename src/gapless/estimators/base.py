@@ -111,7 +111,9 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _room_for(self, codes: np.ndarray | None) -> float:
         """Bytes that a Gram matrix may take for its own sake: where all pairs of classes are short, their own matrices are as many entries twice."""
-        if codes is None or np.sort(np.bincount(codes[codes >= 0]))[-2:].sum() > FEW:  # samples of weight zero have no class
+        if (
+            codes is None or np.sort(np.bincount(codes[codes >= 0]))[-2:].sum() > FEW
+        ):  # samples of weight zero have no class
             return 0.0
         return float(getattr(self, "cache_size", 0.0)) * 2**20
 

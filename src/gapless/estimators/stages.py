@@ -29,7 +29,7 @@ SMALL = 2000
 """Samples up to which a factor of their Gram matrix takes a moment."""
 _WIDE = 500  # features from which on a step of the second-order method does not
 # Nanoseconds, roughly: a sample in a pair; and of an interior point its steps, the entries of a row in one, and one multiplication of matrices.
-_SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 5.0, 30, 1e5, 1.6, 0.05
+_SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
 
 
 def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
@@ -45,8 +45,7 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
     first = solve(problem, pairs, **{**options, "max_iter": _PAIRS * n})
     if first.status is not Status.MAX_ITER:
         return first
-    features = features_of(problem)
-    more = math.inf if features is None or features.shape[1] > _WIDE else _cost(features) / (_SAMPLE * n) - _PAIRS * n
+    more = _cost(problem) / (_SAMPLE * n) - _PAIRS * n
     if more > 0:
         left = math.inf if max_iter is None else max_iter - first.iterations
         first = _after(
@@ -54,12 +53,15 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         )
         if first.status is not Status.MAX_ITER or more >= left:
             return first
+    beta = first.beta
     try:
-        beta = _by_features(problem, features, **_rest(options, began))
+        features = features_of(problem)
+        if features is not None and features.shape[1] <= _WIDE:
+            beta = _by_features(problem, features, **_rest(options, began))
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
     except GaplessError:  # numbers that its features do not hold: pairs need none
-        beta = first.beta
+        pass
     left = None if max_iter is None else max(1.0, max_iter - first.iterations)
     return _after(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
 
@@ -77,9 +79,12 @@ def _after(
     )
 
 
-def _cost(features: Any) -> float:
-    """What the second-order method is expected to take."""
-    n, d = features.shape
+def _cost(problem: Problem) -> float:
+    """What the second-order method is expected to take, on as many features as a factor may have; infinitely long on more than it takes."""
+    n, (kernel, X) = problem.n_samples, problem.formula
+    d = X.shape[1] if kernel is None or isinstance(kernel, Linear) else min(n, _WIDE)
+    if d > _WIDE or not is_valid(problem):
+        return math.inf
     return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
 
 
