@@ -190,8 +190,7 @@ def test_a_column_of_targets_is_a_vector():
         (gl.LinearSVC(penalty="l3"), "The 'penalty' parameter of LinearSVC must be one of 'l1', 'l2'; got 'l3'."),
         (
             gl.LinearSVC(penalty="l1", loss="hinge"),
-            "Unsupported set of arguments: the l1 penalty needs the squared hinge and no dual=True, a loss that is not squared no dual=False; "
-            "got penalty='l1', loss='hinge', dual='auto'.",
+            "Unsupported set of arguments: penalty='l1' needs loss='squared_hinge'; got penalty='l1', loss='hinge', dual='auto'.",
         ),
     ],
     ids=str,
