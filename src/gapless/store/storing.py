@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
 from gapless.store import model_file
 from gapless.store.kinds import fits
+from gapless.store.state import from_plain, to_plain
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
 _ESTIMATORS: dict[str, type] = {}
@@ -85,6 +86,13 @@ class StoringMixin:
         fitted = {key: _form(writer, name, key, state[key]) for key in self._stored if key in state}
         description = {"gapless": version("gapless"), "class": name, "parameters": parameters, "fitted": fitted}
         model_file.write(path, description, writer.arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle, copies and skops keep: attributes, with proofs, traces and kernels as text and arrays."""
+        return to_plain(super().__getstate__(), self._stored)  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(from_plain(state))  # type: ignore[misc]
 
     def _check_loaded(self) -> None:
         """Refuse, by an error of any kind, attributes of a file that no fit sets, and set anew what follows from others."""
