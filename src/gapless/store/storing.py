@@ -113,6 +113,42 @@ class StoringMixin:
         check_is_fitted(self)
         return export(self)
 
+    def onnx_parser(self) -> Any:
+        """For skl2onnx, which asks an estimator itself how to convert it: the function that declares the outputs.
+
+        So a pipeline converts with nothing to register: ``skl2onnx.to_onnx(pipeline, X)``. Outputs are ``label`` and ``decision`` or, of a regressor,
+        ``variable`` with one column, as of skl2onnx's own regressors; values are of float64 where the input is, else of float32.
+
+        >>> from gapless import SVC
+        >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_parser())
+        True
+        """
+        from gapless.store.onnx_pipeline import parser
+
+        return parser(self)
+
+    def onnx_shape_calculator(self) -> Any:
+        """For skl2onnx: the function that tells the shapes of the outputs.
+
+        >>> from gapless import SVC
+        >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_shape_calculator())
+        True
+        """
+        from gapless.store.onnx_pipeline import set_shapes
+
+        return set_shapes
+
+    def onnx_converter(self) -> Any:
+        """For skl2onnx: the function that adds the model's operators to a graph.
+
+        >>> from gapless import SVC
+        >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_converter())
+        True
+        """
+        from gapless.store.onnx_pipeline import convert
+
+        return convert
+
 
 def _form(writer: Writer, owner: str, key: str, value: Any) -> Any:
     """The form of a parameter or an attribute, or a refusal that says what to do."""
