@@ -13,10 +13,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import gapless as gl
 from gapless.kernels import RBF, Cosine, Laplacian, Linear, Matern
-from tests.packages.installed import package
+from tests.packages.installed import Package
 
-skl2onnx = package("skl2onnx")
-onnxruntime = package("onnxruntime")
+skl2onnx = Package("skl2onnx")
+onnxruntime = Package("onnxruntime")
 
 X, Y = load_iris(return_X_y=True)
 TWO = np.where(Y == 0, "setosa", "other")

@@ -12,11 +12,11 @@ from sklearn.preprocessing import StandardScaler
 
 import gapless as gl
 from gapless.kernels import RBF, Linear
-from tests.packages.installed import package
+from tests.packages.installed import Package
 from tests.store.models import CASES, Case, data, fitted
 from tests.store.test_state import assert_same
 
-skops_io = package("skops.io")
+skops_io = Package("skops.io")
 
 
 def round_trip(model: Any, expected: set[str]) -> Any:
