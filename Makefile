@@ -52,6 +52,7 @@ $(READY): $(BASE)
 	@$(PIP) 'gapless[peers]' \
 		|| echo "The packages of other systems could not be installed: the tests that read their models are skipped."
 	@$(PIP) $(TORCH) || echo "PyTorch could not be installed: the tests of network layers are skipped."
+	@$(PIP) 'gapless[packages]' || echo "Packages of tests/packages could not be installed: the tests of those that are missing are skipped."
 	@touch $@
 
 stubs: $(READY) $(NATIVE) ## write src/gapless/_native.pyi anew: what type checkers see of the core

@@ -41,8 +41,8 @@ def test_info_of_a_linear_model_with_names(tmp_path):
     path = tmp_path / "m"
     gapless.LinearSVC(C=float("inf")).fit(pd.DataFrame(X + 4 * y[:, None], columns=list("abcd")), y).save(path)
     shown = run("info", path).stdout.splitlines()
-    assert "features     4: a, b, c, d" in shown and "parameters   C='inf'" in shown
-    assert not any(line.startswith(("kernel", "support")) for line in shown)
+    assert "features         4: a, b, c, d" in shown and "parameters       C='inf'" in shown
+    assert "support vectors  2" in shown and not any(line.startswith("kernel") for line in shown)
 
 
 @pytest.mark.parametrize("estimator", [gapless.KernelPerceptron, gapless.KernelFisherDiscriminant])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import svm
+from sklearn.metrics.pairwise import rbf_kernel
 
 import gapless as gl
 from tests.estimators.data import cancer, diabetes, iris, large
@@ -112,6 +113,25 @@ def test_linear_svr(loss):
     assert ours.coef_.shape == theirs.coef_.shape and np.shape(ours.intercept_) == np.shape(theirs.intercept_)
 
 
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        (gl.LinearSVC, {"loss": "hinge"}),
+        (gl.LinearSVC, {"loss": "squared_hinge"}),
+        (gl.LinearSVC, {"penalty": "l1"}),
+        (gl.LinearSVR, {"loss": "epsilon_insensitive"}),
+        (gl.LinearSVR, {"loss": "squared_epsilon_insensitive"}),
+    ],
+)
+def test_dual_changes_nothing(cls, parameters):
+    X, y = iris()
+    models = [cls(dual=dual, C=0.1, tol=1e-6, **parameters).fit(X, y) for dual in ("auto", True, False)]
+    for model in models:
+        assert model.certificate_.relative_gap <= 1e-6
+        np.testing.assert_array_equal(model.coef_, models[0].coef_)
+        np.testing.assert_array_equal(model.intercept_, models[0].intercept_)
+
+
 def test_a_free_intercept_is_that_of_svc():
     X, y = cancer()
     linear = gl.LinearSVC(loss="hinge", intercept="free", tol=1e-9, C=0.1, max_iter=10_000_000).fit(X, y)
@@ -139,11 +159,24 @@ def test_alpha():
     np.testing.assert_array_equal(np.flatnonzero(model.alpha_), np.sort(model.support_))
     np.testing.assert_allclose(model.alpha_[model.support_], np.abs(model.dual_coef_[0]))
     X, y = iris()
-    pairs = gl.SVC().fit(X, y).alpha_
-    assert [alpha.shape for alpha in pairs] == [(150,)] * 3 and not pairs[0][y == 2].any()
     X, y = diabetes()
     model = gl.NuSVR(tol=1e-6).fit(X, y)
     np.testing.assert_allclose(model.alpha_[model.support_], np.abs(model.dual_coef_[0]))
+
+
+@pytest.mark.parametrize("cls", [gl.SVC, gl.NuSVC])
+def test_alpha_of_several_classes_has_a_column_for_each_decision(cls):
+    """The decision of a pair is Σ over its first class of αk minus that over its second, plus the intercept."""
+    X, y = iris()
+    model = cls(tol=1e-6, decision_function_shape="ovo").fit(X, y)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert model.alpha_.shape == (150, 3) and (model.alpha_ >= 0).all()
+    np.testing.assert_array_equal(np.flatnonzero(model.alpha_.any(axis=1)), np.sort(model.support_))
+    signs = np.column_stack([np.where(y == i, 1.0, np.where(y == j, -1.0, 0.0)) for i, j in pairs])
+    decisions = rbf_kernel(X, gamma=1 / (4 * X.var())) @ (signs * model.alpha_) + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), decisions, atol=1e-10)
+    for k, (i, j) in enumerate(pairs):
+        assert not model.alpha_[(y != i) & (y != j), k].any()
 
 
 def _dense(X):

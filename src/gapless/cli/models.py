@@ -70,7 +70,7 @@ def finite(value: float) -> float | None:
 
 
 def n_support(model: Any) -> int | None:
-    """The number of support vectors; None of a model that keeps w alone."""
+    """The number of support vectors; None of a model that does not count them."""
     return int(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None
 
 

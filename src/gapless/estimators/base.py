@@ -23,6 +23,7 @@ from gapless.estimators.kernel_spec import (
     in_storage_of,
     resolve_kernel,
     small_gram,
+    stored_like,
     takes_anything,
 )
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
@@ -124,7 +125,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
     def _kernel_values(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
         """Σ over support vectors of k(x, v) · coefficients, one column a model, in float64."""
         if self._kernel_object is None:
-            K = call_kernel(self.kernel, X, self._X_fit) if callable(self.kernel) else X
+            K = call_kernel(self.kernel, stored_like(self._X_fit, X), self._X_fit) if callable(self.kernel) else X
             return row_products(self._gram_rows(K), coefficients)
         return _expand(self._kernel_object, *self._against_support(X, coefficients), coefficients)
 
@@ -149,7 +150,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
         """(X, support vectors), the latter dense where they are small, whatever X is."""
         vectors = dense_if_small(self.support_vectors_)
-        X = self._features(X)
+        X = take_features(self, X, reset=False)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
         return X, vectors
@@ -157,22 +158,18 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
     def _squares(self, X: Any) -> np.ndarray:
         """k(x, x) of each sample."""
         if self._kernel_object is not None:
+            X = take_features(self, X, reset=False)
+            squares = np.empty(X.shape[0])
             with np.errstate(over="ignore", invalid="ignore"):  # an interval without end is one too
-                return self._kernel_object.diag(self._features(X))
+                for part, rows in in_storage_of(dense_if_small(self.support_vectors_), X):
+                    squares[part] = self._kernel_object.diag(rows)
+            return squares
         if not callable(self.kernel):
             raise UnsupportedError(
                 "decision_interval needs k(x, x), which the columns of a precomputed kernel do not hold."
             )
+        X = stored_like(self._X_fit, X)
         return call_kernel(self.kernel, X, X).diagonal()
-
-    def _features(self, X: Any) -> Any:
-        """X of a prediction, checked; sparse only where the model was trained on sparse data, scikit-learn's contract."""
-        X = take_features(self, X, reset=False)
-        if sp.issparse(X) and not self._sparse:
-            raise InvalidInputError(
-                f"cannot use sparse input in {type(self).__name__!r} trained on dense data; give X.toarray(), or train on sparse data."
-            )
-        return X
 
     def _gram_rows(self, X: Any) -> np.ndarray:
         """The columns of the support vectors, from a Gram block with all training columns or with these alone."""

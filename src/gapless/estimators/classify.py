@@ -120,15 +120,22 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         return 1.0
 
     @property
-    def alpha_(self) -> np.ndarray | list[np.ndarray]:
-        """α of every training sample, in [0, C]: a vector for two classes, one for each pair of classes otherwise (in order of its samples)."""
+    def alpha_(self) -> np.ndarray:
+        """α of every training sample, in [0, C]: (n_samples,) for two classes, for more (n_samples, n_pairs).
+
+        A column is a pair of classes, in the order (0, 1), (0, 2), …, (1, 2), … of ``decision_function_shape="ovo"``, and zero for samples of others.
+
+        >>> from gapless import SVC
+        >>> SVC(kernel="linear", C=10).fit([[-2.0], [0.0], [3.0]], ["a", "b", "c"]).alpha_.round(3)
+        array([[0.5  , 0.08 , 0.   ],
+               [0.5  , 0.   , 0.222],
+               [0.   , 0.08 , 0.222]])
+        """
         check_is_fitted(self)
-        alphas = []
-        for member, solved, scale in zip(self._members, self._solved, self._scales, strict=True):
-            alpha = np.zeros(self.shape_fit_[0])
-            alpha[member] = np.abs(solved.beta) / scale
-            alphas.append(alpha)
-        return alphas[0] if len(alphas) == 1 else alphas
+        alpha = np.zeros((self.shape_fit_[0], len(self._solved)))
+        for k, (member, solved, scale) in enumerate(zip(self._members, self._solved, self._scales, strict=True)):
+            alpha[member, k] = np.abs(solved.beta) / scale
+        return alpha[:, 0] if alpha.shape[1] == 1 else alpha
 
     def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:
         """f of every pair of classes, positive for its first class; with ``signs`` it need have no more than the right sign."""

@@ -19,11 +19,11 @@ from gapless import _native
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
-from gapless.estimators.kernel_spec import resolve_kernel
+from gapless.estimators.kernel_spec import in_storage_of, resolve_kernel
 from gapless.estimators.multiclass import encode_labels
 from gapless.estimators.parameters import BOOLEAN, KERNEL, POSITIVE_FINITE, POSITIVE_WHOLE, Rule, one_of
 from gapless.estimators.report import users_level
-from gapless.estimators.training_data import take_samples
+from gapless.estimators.training_data import take_features, take_samples
 from gapless.kernels import Kernel, Panels
 from gapless.kernels.gram import RowCache, blocks
 from gapless.store import register
@@ -319,18 +319,19 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``; for more classes a column a class. In the voted form the mean of the votes, in [−1, 1]."""
         check_is_fitted(self)
-        X = self._as_stored(self._features(X))
+        X, vectors = take_features(self, X, reset=False), self.support_vectors_
         out = np.zeros((X.shape[0], len(self.dual_coef_)))
-        if self.support_vectors_.shape[0]:
-            kernel, vectors = self._features_kernel, self.support_vectors_
-            if self.form != "voted":
-                out = Panels(kernel, vectors, np.float64, repeatable="apply").apply(X, self.dual_coef_.T)
-            else:
-                panels = Panels(kernel, vectors, np.float64, repeatable="cross")
-                step = max(1, _VOTED // self.support_vectors_.shape[0])
-                for begin in range(0, X.shape[0], step):
-                    out[begin : begin + step] = self._votes(panels.cross(X[begin : begin + step]))
+        if vectors.shape[0]:
+            voted = self.form == "voted"
+            panels = Panels(self._features_kernel, vectors, np.float64, repeatable="cross" if voted else "apply")
+            for part, rows in in_storage_of(vectors, X):
+                out[part] = self._votes_of(panels, rows) if voted else panels.apply(rows, self.dual_coef_.T)
         return out.ravel() if len(self.classes_) == 2 else out
+
+    def _votes_of(self, panels: Panels, X: Any) -> np.ndarray:
+        """The votes on each sample, with the kernel values of some samples at a time."""
+        step = max(1, _VOTED // self.support_vectors_.shape[0])
+        return np.vstack([self._votes(panels.cross(X[begin : begin + step])) for begin in range(0, X.shape[0], step)])
 
     def _votes(self, K: np.ndarray) -> np.ndarray:
         """The mean over time of the sign of f, whose pieces begin with a mistake each."""

@@ -94,6 +94,13 @@ def dense_if_small(X: Any) -> Any:
     return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
 
 
+def stored_like(fitted: Any, X: Any) -> Any:
+    """Samples for a kernel that is a function: sparse or dense as those of the fit were, so that the function meets one storage alone."""
+    if sp.issparse(X) and isinstance(fitted, np.ndarray):
+        return X.toarray()
+    return sp.csr_array(X) if isinstance(X, np.ndarray) and X.ndim == 2 and sp.issparse(fitted) else X
+
+
 def in_storage_of(vectors: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     """Parts of X, each with its place, in the storage of the support vectors: a sample is then read in the same way alone and in any batch."""
     n, d = X.shape

@@ -20,6 +20,7 @@ from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
 from gapless.estimators.kernel_spec import dense_if_small
+from gapless.estimators.linear_support import LinearSupport
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import (
     BOOLEAN,
@@ -54,7 +55,7 @@ _LINEAR: dict[str, Rule] = {
 }
 
 
-class _LinearEstimator(SolvingMixin, BaseEstimator):
+class _LinearEstimator(LinearSupport, SolvingMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = _LINEAR
 
     def __sklearn_tags__(self) -> Any:
@@ -144,13 +145,11 @@ class _LinearEstimator(SolvingMixin, BaseEstimator):
         return 1.0
 
 
-def _check_combination(penalty: str, loss: str, dual: bool | str) -> None:
-    """Refuse what scikit-learn refuses: a penalty, a loss and a side of the problem that do not go together."""
-    primal_only, dual_only = penalty == "l1", loss in ("hinge", "epsilon_insensitive")
-    if (primal_only and (dual_only or dual is True)) or (dual_only and dual is False):
+def _check_penalty(penalty: str, loss: str, dual: bool | str) -> None:
+    """Refuse the one pair of a penalty and a loss that no solver is for; ``dual`` is in the message because scikit-learn's has it."""
+    if penalty == "l1" and loss != "squared_hinge":
         raise InvalidInputError(
-            f"Unsupported set of arguments: the l1 penalty needs the squared hinge and no dual=True, a loss that is not squared no dual=False; "
-            f"got penalty={penalty!r}, loss={loss!r}, dual={dual!r}."
+            f"Unsupported set of arguments: penalty='l1' needs loss='squared_hinge'; got penalty={penalty!r}, loss={loss!r}, dual={dual!r}."
         )
 
 
@@ -159,15 +158,16 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     r"""Linear support vector classification, with proof: :math:`\min ½‖w‖² + ½b²/s² + C \sum_i w_i ℓ(y_i, f(x_i))`, one-vs-rest.
 
     ℓ is the squared hinge (default) or the hinge; s is ``intercept_scaling``. ``intercept="free"`` leaves b out of the regulariser, which
-    is the problem that :class:`SVC` solves. A drop-in for :class:`sklearn.svm.LinearSVC`; added are ``certificate_``, ``trace_``, ``alpha_``,
-    ``decision_interval``, ``save`` and the parameters ``intercept``, ``solver``, ``max_time``, ``warm_start``, ``n_jobs``, ``callback``.
-    ``dual`` is kept for compatibility: the proof always needs both sides.
+    is the problem that :class:`SVC` solves. A drop-in for :class:`sklearn.svm.LinearSVC`; added are ``certificate_``, ``trace_``, ``support_``,
+    ``dual_coef_``, ``n_support_``, ``alpha_``, ``decision_interval``, ``save`` and the parameters ``intercept``, ``solver``, ``max_time``,
+    ``warm_start``, ``n_jobs``, ``callback``. ``dual`` is kept for compatibility and changes nothing, since the proof needs both sides:
+    ``loss="hinge", dual=False``, which scikit-learn refuses, is solved.
 
     ``penalty="l1"`` makes weights exactly zero: :math:`\min ‖w‖_1 + |b|/s + C \sum_i w_i \max(0, 1 - y_i f(x_i))²`
     (:class:`~gapless.problems.l1.L1Problem`), with a gap of at most ``tol``² (1e-10 at the least).
 
     ``multi_class="crammer_singer"`` trains all classes at once (:class:`~gapless.problems.crammer_singer.CrammerSingerProblem`) and ignores
-    ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a row a class.
+    ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a column a class.
 
     >>> from gapless import LinearSVC
     >>> from sklearn.datasets import load_iris
@@ -232,7 +232,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         X, y, weight = self._take(X, y, sample_weight)
         deadline = Deadline(self.max_time)
         if self.multi_class == "ovr":
-            _check_combination(self.penalty, self.loss, self.dual)
+            _check_penalty(self.penalty, self.loss, self.dual)
         counts = np.ones(X.shape[0]) if weight is None else weight
         self.classes_, codes = encode_labels(y, counts, "sample_weight leaves one class, and a classifier needs two.")
         by_class = weight
@@ -246,6 +246,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
             deadline=deadline,
         )
         self._keep(run)
+        self._count_support(codes, len(self.classes_))
         return self._finish(run)
 
     def _tasks(
@@ -296,12 +297,11 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         self.coef_ = np.ascontiguousarray(coef)
         self.intercept_ = intercept if self.fit_intercept else 0.0
 
-    @property
-    def alpha_(self) -> np.ndarray:
-        """α of every training sample, in [0, C]: a vector for two classes, otherwise a row a class."""
-        check_is_fitted(self)
-        alphas = np.vstack([np.abs(solved.beta).T for solved in self._solved])
-        return alphas[0] if len(alphas) == 1 else alphas
+    def _functions(self) -> list[np.ndarray]:
+        if self.multi_class != "crammer_singer":
+            return super()._functions()
+        beta = self._solved[0].beta
+        return [beta[:, 1] - beta[:, 0]] if len(self.classes_) == 2 else list(beta.T)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``; for more classes a column a class."""
@@ -318,7 +318,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
 class LinearSVR(RegressorMixin, _LinearEstimator):
     r"""Linear support vector regression, with proof: :math:`\min ½‖w‖² + ½b²/s² + C \sum_i w_i \max(0, |y_i - f(x_i)| - ε)` or its square.
 
-    A drop-in for :class:`sklearn.svm.LinearSVR`, with the additions of :class:`LinearSVC`.
+    A drop-in for :class:`sklearn.svm.LinearSVR`, with the additions of :class:`LinearSVC`; ``dual`` changes nothing here either.
 
     >>> from gapless import LinearSVR
     >>> LinearSVR(C=100, fit_intercept=False, tol=1e-8).fit([[1.0], [2.0]], [2.0, 4.0]).coef_.round(4)
@@ -373,7 +373,6 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
         deadline = Deadline(self.max_time)
-        _check_combination("l2", self.loss, self.dual)
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
         problem = self._one_problem(X, y, cls(epsilon=float(self.epsilon)), weight)
@@ -386,13 +385,8 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         )
         self._keep(run)
         self.coef_ = self.coef_[0]
+        self._count_support()
         return self._finish(run)
-
-    @property
-    def alpha_(self) -> np.ndarray:
-        """|β| of every training sample."""
-        check_is_fitted(self)
-        return np.abs(self._solved[0].beta)
 
     def predict(self, X: Any) -> np.ndarray:
         """f(x) for each sample."""

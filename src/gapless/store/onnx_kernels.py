@@ -53,6 +53,15 @@ def _inner(graph: Graph, x: str, V: np.ndarray) -> str:
     return graph("MatMul", x, V.T)
 
 
+def _sum(graph: Graph, x: str, axis: int, keepdims: int = 1) -> str:
+    """Sums along an axis, by the one reduction that states its axis in the same way in every opset from 13 on."""
+    return graph("ReduceSum", x, np.array([axis], dtype=np.int64), keepdims=keepdims)
+
+
+def _squares(graph: Graph, x: str, axis: int, keepdims: int = 1) -> str:
+    return _sum(graph, graph("Mul", x, x), axis, keepdims)
+
+
 def _scaled(graph: Graph, K: str, scale: float, V: np.ndarray) -> str:
     """K times a number. A single number would be merged into a product of matrices by onnxruntime, as a float32; one a column is not."""
     return graph("Mul", K, np.full(len(V), scale, dtype=np.float64))
@@ -66,7 +75,7 @@ def _squared_distances(graph: Graph, x: str, V: np.ndarray) -> str:
     """‖x − v‖² = ‖x‖² + ‖v‖² − 2⟨x, v⟩ about the centre of V, where less cancels; what rounding makes negative is 0."""
     centre = V.mean(axis=0)
     x, V = graph("Sub", x, centre), V - centre
-    norms = graph("Add", graph("ReduceSumSquare", x, axes=[1]), (V**2).sum(axis=1))
+    norms = graph("Add", _squares(graph, x, 1), (V**2).sum(axis=1))
     return graph("Relu", graph("Sub", norms, _scaled(graph, _inner(graph, x, V), 2.0, V)))
 
 
@@ -80,12 +89,12 @@ def _rbf(graph: Graph, kernel: kernels.RBF, x: str, V: np.ndarray) -> str:
 
 
 def _laplacian(graph: Graph, kernel: kernels.Laplacian, x: str, V: np.ndarray) -> str:
-    distances = graph("ReduceL1", _differences(graph, x, V), axes=[2], keepdims=0)
+    distances = _sum(graph, graph("Abs", _differences(graph, x, V)), 2, keepdims=0)
     return graph("Exp", _scaled(graph, distances, -kernel.gamma, V))
 
 
 def _matern(graph: Graph, kernel: kernels.Matern, x: str, V: np.ndarray) -> str:
-    squares = graph("ReduceSumSquare", _differences(graph, x, V), axes=[2], keepdims=0)
+    squares = _squares(graph, _differences(graph, x, V), 2, keepdims=0)
     if math.isinf(kernel.nu):
         return graph("Exp", _scaled(graph, squares, -0.5 / kernel.length_scale**2, V))
     r = _scaled(graph, graph("Sqrt", squares), math.sqrt(2 * kernel.nu) / kernel.length_scale, V)
@@ -108,7 +117,7 @@ def _sigmoid(graph: Graph, kernel: kernels.Sigmoid, x: str, V: np.ndarray) -> st
 
 def _cosine(graph: Graph, kernel: kernels.Cosine, x: str, V: np.ndarray) -> str:
     norms = np.linalg.norm(V, axis=1, keepdims=True)
-    length = graph("Sqrt", graph("ReduceSumSquare", x, axes=[1]))
+    length = graph("Sqrt", _squares(graph, x, 1))
     length = graph("Where", graph("Greater", length, 0.0), length, 1.0)
     return graph("Div", _inner(graph, x, V / np.where(norms > 0, norms, 1.0)), length)
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
 from gapless.store import model_file
 from gapless.store.kinds import fits
+from gapless.store.state import from_plain, to_plain
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
 _ESTIMATORS: dict[str, type] = {}
@@ -86,6 +87,13 @@ class StoringMixin:
         description = {"gapless": version("gapless"), "class": name, "parameters": parameters, "fitted": fitted}
         model_file.write(path, description, writer.arrays)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle, copies and skops keep: attributes, with proofs, traces and kernels as text and arrays."""
+        return to_plain(super().__getstate__(), self._stored)  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(from_plain(state))  # type: ignore[misc]
+
     def _check_loaded(self) -> None:
         """Refuse, by an error of any kind, attributes of a file that no fit sets, and set anew what follows from others."""
 
@@ -104,6 +112,42 @@ class StoringMixin:
 
         check_is_fitted(self)
         return export(self)
+
+    def onnx_parser(self) -> Any:
+        """For skl2onnx, which asks an estimator itself how to convert it: the function that declares the outputs.
+
+        So a pipeline converts with nothing to register: ``skl2onnx.to_onnx(pipeline, X)``. Outputs are ``label`` and ``decision`` or, of a regressor,
+        ``variable`` with one column, as of skl2onnx's own regressors; values are of float64 where the input is, else of float32.
+
+        >>> from gapless import SVC
+        >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_parser())
+        True
+        """
+        from gapless.store.onnx_pipeline import parser
+
+        return parser(self)
+
+    def onnx_shape_calculator(self) -> Any:
+        """For skl2onnx: the function that tells the shapes of the outputs.
+
+        >>> from gapless import SVC
+        >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_shape_calculator())
+        True
+        """
+        from gapless.store.onnx_pipeline import set_shapes
+
+        return set_shapes
+
+    def onnx_converter(self) -> Any:
+        """For skl2onnx: the function that adds the model's operators to a graph.
+
+        >>> from gapless import SVC
+        >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_converter())
+        True
+        """
+        from gapless.store.onnx_pipeline import convert
+
+        return convert
 
 
 def _form(writer: Writer, owner: str, key: str, value: Any) -> Any:

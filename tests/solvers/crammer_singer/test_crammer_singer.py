@@ -288,7 +288,7 @@ def test_the_estimator_agrees_with_scikit_learn(y, fit_intercept):
     assert ours.decision_function(Z_IRIS).shape == theirs.decision_function(Z_IRIS).shape
     assert ours.certificate_.relative_gap <= 1e-9
     assert ours.certificates_ == [ours.certificate_]
-    assert ours.alpha_.shape == (len(np.unique(y)), 150)
+    assert ours.alpha_.shape == (150, len(np.unique(y)))
 
 
 def test_penalty_loss_and_dual_are_ignored():

@@ -1,0 +1,44 @@
+"""The state of an estimator for pickle and skops: our own types as text and arrays, so that a reader has to trust the estimator's class alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from gapless.kernels import Kernel
+from gapless.store.kernel_text import kernel_text
+from gapless.store.values import RECORDS, NotData, Reader, Writer
+
+_PROOF = "_as_text"  # the key of a state under which they are
+
+
+def to_plain(state: dict[str, Any], fitted: Iterable[str]) -> dict[str, Any]:
+    """A state in which proofs, traces and kernels among the ``fitted`` attributes are a text and arrays; unchanged where one has no such form."""
+    ours = {key: state[key] for key in fitted if key in state and _is_ours(state[key])}
+    writer = Writer()
+    try:
+        form = writer.encode(ours, "")
+    except NotData:
+        return state
+    if not ours:
+        return state
+    others = {key: value for key, value in state.items() if key not in ours}
+    return {**others, _PROOF: {"text": json.dumps(form), "arrays": writer.arrays}}
+
+
+def from_plain(state: dict[str, Any]) -> dict[str, Any]:
+    """The state that ``to_plain`` was given."""
+    if _PROOF not in state:
+        return state
+    plain = state[_PROOF]
+    ours = Reader(plain["arrays"]).decode(json.loads(plain["text"]))
+    return {**{key: value for key, value in state.items() if key != _PROOF}, **ours}
+
+
+def _is_ours(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_ours, value))
+    if isinstance(value, Kernel):
+        return kernel_text(value) is not None
+    return RECORDS.get(type(value).__name__) is type(value)
