@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from gapless.cli.guard import guarded
-from gapless.cli.models import ModelArgument, n_support, print_facts, proof
+from gapless.cli.models import ModelArgument, n_support, print_facts, proof, scaling
 from gapless.cli.output import JsonOption, console
 from gapless.store import describe, load
+from gapless.store.scaled import split
 
 _MOST_SHOWN = 10
 
 
 @guarded
 def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
-    """Show what a model file holds: the class and its parameters, the kernel, the classes, the certificate, version and size.
+    """Show what a model file holds: the class and its parameters, its scaler, the kernel, the classes, the certificate, version and size.
 
     Example: [bold]gapless info model.safetensors --json[/bold]
     """
@@ -31,6 +32,7 @@ def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
         ("class", content["class"]),
         ("parameters", changed or "all as by default"),
         *([("kernel", content["kernel"])] if content["kernel"] else []),
+        *([("scaled", content["scaled"])] if content["scaled"] else []),
         *([("classes", _shown(classes))] if classes else []),
         ("features", f"{content['features']:,}" + (f": {_shown(content['feature_names'])}" if content["feature_names"] else "")),
         *([("support vectors", f"{content['support_vectors']:,}")] if content["support_vectors"] is not None else []),
@@ -46,7 +48,8 @@ def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
 
 
 def _content(model_file: str) -> dict[str, Any]:
-    description, model = describe(model_file), load(model_file)
+    description, loaded = describe(model_file), load(model_file)
+    scaler, model = split(loaded)
     defaults = type(model)().get_params(deep=False)
     parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
     classes, names = getattr(model, "classes_", None), getattr(model, "feature_names_in_", None)
@@ -57,6 +60,7 @@ def _content(model_file: str) -> dict[str, Any]:
         "class": type(model).__name__,
         "parameters": parameters,
         "changed": {name: value for name, value in parameters.items() if value != _plain(defaults[name])},
+        "scaled": None if scaler is None else scaling(scaler),
         "kernel": None if kernel is None else repr(kernel),
         "classes": None if classes is None else classes.tolist(),
         "features": int(model.n_features_in_),

@@ -28,6 +28,7 @@ from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.independent import evaluate_independently
 from gapless.solve import solve
 from gapless.store import load
+from gapless.store.scaled import split
 from gapless.verify.sklearn_models import parts_of_estimator
 
 # What rounding may make of a value that is computed again, in another order.
@@ -48,12 +49,15 @@ def verify(
     compiled loops that fitted it. The proof holds, with exit code 0, when both agree with the stored certificate and their relative gap is at most
     tol. The exit code is 1 when the proof does not hold on this data, and 2 when a file is damaged or is none that this command reads.
 
+    A model that was trained with --scale is proven on the data as its own scaler makes it.
+
     Example: [bold]gapless verify model.safetensors a9a.svm[/bold]
     """
-    model = load(model_file)
+    loaded = load(model_file)
+    model = split(loaded)[1]
     if not hasattr(model, "certificates_"):
         raise UnsupportedError(f"A {type(model).__name__} has no proof to verify, since its fit gives no certificate.")
-    samples = read_for(model, file, label_column, positive)
+    samples = read_for(loaded, file, label_column, positive)
     y = samples.y if samples.labelled else None
     found = _recomputed(model, samples.X, y)
     objection = _objection(model, found)
