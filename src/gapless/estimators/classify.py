@@ -79,7 +79,9 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         self._keep_support(X, support, spec)
         self._store_model(packed, intercepts)
         flip = -1.0 if len(classes) == 2 else 1.0
-        self.dual_coef_, self.intercept_ = self._store_dual(flip * packed), flip * intercepts + 0.0
+        # Of several classes both are one array, as scikit-learn has it: a pickle then holds it once.
+        self.dual_coef_ = self._dual_coef_ if flip == 1.0 else self._store_dual(flip * packed)
+        self.intercept_ = flip * intercepts + 0.0
         self.n_iter_ = np.array([round(solved.iterations) for solved in run.solved], dtype=np.int32)
         return self._finish(run)
 
@@ -123,10 +125,11 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
     def alpha_(self) -> np.ndarray | list[np.ndarray]:
         """α of every training sample, in [0, C]: a vector for two classes, one for each pair of classes otherwise (in order of its samples)."""
         check_is_fitted(self)
+        betas = [solved.beta for solved in self._solved]
         alphas = []
-        for member, solved, scale in zip(self._members, self._solved, self._scales, strict=True):
+        for member, beta, scale in zip(self._members, betas, self._scales, strict=True):
             alpha = np.zeros(self.shape_fit_[0])
-            alpha[member] = np.abs(solved.beta) / scale
+            alpha[member] = np.abs(beta) / scale
             alphas.append(alpha)
         return alphas[0] if len(alphas) == 1 else alphas
 

@@ -54,7 +54,7 @@ class StoringMixin:
     _stored: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "shape_fit_"),
         *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "n_iter_", "fit_status_"),
-        *("certificate_", "certificates_", "trace_", "traces_"),
+        *("certificate_", "certificates_"),
         *("_kernel_object", "_gamma", "_sparse", "_n_support", "_dual_coef_", "_intercept_"),
         *("_solved", "_members", "_scales"),
     )
