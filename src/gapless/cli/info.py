@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from gapless.cli.guard import guarded
-from gapless.cli.models import ModelArgument, n_support, print_facts, proof, scaling
+from gapless.cli.models import n_support, print_facts, proof, scaling
 from gapless.cli.output import JsonOption, console
+from gapless.cli.versions import versions
 from gapless.store import describe, load
 from gapless.store.scaled import split
 
@@ -16,11 +19,27 @@ _MOST_SHOWN = 10
 
 
 @guarded
-def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
+def info(
+    model_file: Annotated[
+        str | None, typer.Argument(help="The model file that train has written.", metavar="[MODEL]", show_default=False)
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
     """Show what a model file holds: the class and its parameters, its scaler, the kernel, the classes, the certificate, version and size.
+
+    Without a file, show the versions of Gapless and of what it stands on, and the machine: what a report of a bug needs.
+
+    Example: [bold]gapless info[/bold]
 
     Example: [bold]gapless info model.safetensors --json[/bold]
     """
+    if model_file is None:
+        found = versions()
+        if json_output:
+            print(json.dumps(found, indent=2))
+        else:
+            print_facts(console(), [(name, value) for name, value in found.items() if value is not None])
+        return
     content = _content(model_file)
     if json_output:
         print(json.dumps(content, indent=2))
