@@ -170,9 +170,11 @@ def test_a_bad_line_is_named_by_its_number_in_the_whole_file(tmp_path, monkeypat
     (tmp_path / "b.svm.gz").write_bytes(gzip.compress(b"1 1:1\n" * 30)[:-9])
     done = run("convert", tmp_path / "a.svm", tmp_path / "s")
     assert done.stderr == "gapless: a.svm, line 31: the value of index 1 must be a finite number; got 'x'.\n"
-    cut = run("convert", tmp_path / "b.svm.gz", tmp_path / "s")
-    assert cut.exit_code == 2 and cut.stderr.startswith(f"gapless: {tmp_path / 'b.svm.gz'} cannot be read: ")
-    assert files(tmp_path) == ["a.svm", "b.svm.gz"]
+    (tmp_path / "c.svm.bz2").write_bytes(b"BZh9 no such stream")
+    for name in ("b.svm.gz", "c.svm.bz2"):
+        cut = run("convert", tmp_path / name, tmp_path / "s")
+        assert cut.exit_code == 2 and cut.stderr.startswith(f"gapless: {tmp_path / name} cannot be read: ")
+    assert files(tmp_path) == ["a.svm", "b.svm.gz", "c.svm.bz2"]
 
 
 def test_a_folder_of_two_formats_is_refused(tmp_path):

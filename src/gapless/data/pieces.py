@@ -46,7 +46,7 @@ def file_pieces(file: Path, wanted: Wanted) -> Iterator[tuple[Samples, bool]]:
             else:
                 refuse_label_column(file.name, wanted)
                 yield from ((piece, True) for piece in _text_pieces(file.name, stream))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InvalidInputError(f"{file} cannot be read: {error}.") from None
 
 
