@@ -14,7 +14,13 @@ import pytest
 import gapless
 
 # Optional or slow to import: each is imported by the one function that needs it. scikit-learn itself imports the last two where it finds them.
-LAZY = ("matplotlib", "sklearn.decomposition", "qpsolvers", "clarabel", "torch", "typer")
+LAZY = (
+    *("matplotlib", "gapless.plot"),
+    *("onnx", "onnxruntime", "skl2onnx", "gapless.store.onnx", "gapless.store.onnx_kernels"),
+    *("typer", "click", "gapless.cli", "gapless.demo", "gapless.testing"),
+    *("qpsolvers", "clarabel", "torch", "sklearn.decomposition", "sklearn.pipeline"),
+    *("pyarrow", "polars", "dask", "skops", "gapless.data.files", "gapless.data.store"),
+)
 HIDDEN = ("pandas", "rich")
 PACKAGES = [gapless, gapless.features, gapless.kernels, gapless.losses, gapless.plot, gapless.solvers]
 
@@ -48,6 +54,32 @@ def test_import_leaves_optional_and_slow_packages_alone():
         f"import gapless; print([name for name in {LAZY!r} if name in sys.modules])"
     )
     assert ast.literal_eval(loaded) == []
+
+
+def test_a_fit_a_prediction_and_a_saved_model_leave_them_alone_too():
+    loaded = run(
+        f"import os, sys, tempfile; sys.modules.update(dict.fromkeys({HIDDEN!r}))\n"
+        "import gapless\n"
+        "model = gapless.SVC().fit([[0.0], [1.0]], [0, 1])\n"
+        "path = os.path.join(tempfile.mkdtemp(), 'model')\n"
+        "model.compact().save(path)\n"
+        f"print(gapless.load(path).predict([[1.0]]), [name for name in {LAZY!r} if name in sys.modules])"
+    )
+    assert loaded == "[1] []\n"
+
+
+def test_the_hidden_ones_are_not_needed():
+    """scikit-learn alone loads pandas and rich: no module that the import brings names them at its top."""
+    loaded = ast.literal_eval(run("import sys, gapless; print([m for m in sys.modules if m.startswith('gapless')])"))
+    for name in loaded:
+        file = importlib.import_module(name).__file__
+        if file.endswith(".py"):
+            top = [
+                node for node in ast.parse(Path(file).read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)
+            ]
+            names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
+            names |= {node.module for node in top if isinstance(node, ast.ImportFrom)}
+            assert not {each.partition(".")[0] for each in names} & {*HIDDEN, "matplotlib", "typer", "onnx"}, name
 
 
 def test_plot_is_there_after_the_import_and_loaded_when_asked_for():

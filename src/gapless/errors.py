@@ -28,6 +28,10 @@ class TooLargeError(GaplessError, MemoryError):
     """An array that an algorithm needs would not fit into the memory that is available now."""
 
 
+class DroppedError(GaplessError, AttributeError):
+    """An attribute of a fitted estimator was dropped by ``compact``; the message says how to have it again."""
+
+
 class MissingDependencyError(GaplessError, ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 

@@ -175,7 +175,7 @@ def test_ctrl_c_shows_what_is_there(csv_file, monkeypatch):
     assert done.exit_code == 130
     assert [row["status"] for row in json.loads(done.stdout)["rows"]] == ["CONVERGED", "INTERRUPTED"]
     assert done.stderr.startswith("gapless: interrupted during sdca; its best certificate so far: primal ")
-    monkeypatch.setattr("gapless.cli.compare.read_samples", lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("gapless.cli.compare.read_data", lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt))
     early = run("compare", csv_file, "--no-figures")
     assert (early.exit_code, early.stderr) == (130, "gapless: interrupted.\n")
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
+import numpy as np
 import pytest
+import sklearn
 
 import gapless
 from tests.cli.running import data, run
@@ -61,3 +64,22 @@ def test_info_and_verify_of_a_model_without_a_certificate(estimator, svm, tmp_pa
         2,
         f"gapless: A {estimator.__name__} has no proof to verify, since its fit gives no certificate.\n",
     )
+
+
+def test_without_a_model_it_tells_versions_and_the_machine():
+    content = json.loads(run("info", "--json").stdout)
+    assert content["gapless"] == gapless.__version__ and content["numpy"] == np.__version__
+    assert content["scikit-learn"] == sklearn.__version__ and content["cores"] >= 1
+    assert content["instruction set"] == gapless._native.isa()
+    shown = run("info").stdout
+    for name, value in content.items():
+        assert (value is not None) == any(
+            line.split(maxsplit=1)[0] == name.split()[0] for line in shown.splitlines()
+        ), name
+    assert os.path.expanduser("~") not in shown
+
+
+def test_an_absent_package_is_left_out(monkeypatch):
+    monkeypatch.setattr("gapless.cli.versions._OPTIONAL", ("no-such-package",))
+    assert json.loads(run("info", "--json").stdout)["no-such-package"] is None
+    assert "no-such-package" not in run("info").stdout

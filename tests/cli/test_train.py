@@ -49,7 +49,10 @@ def test_train_json(svm, tmp_path):
     }
     assert content == {
         "model": str(path),
+        "task": "classification",
         "class": "SVC",
+        "scaled": False,
+        "solver": "smo",
         "kernel": repr(model._kernel_object),
         "samples": 90,
         "features": 4,
@@ -128,22 +131,25 @@ def test_warnings_are_sentences(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--task", "rank"], "--task must be one of auto, classify, regress, one-class; got 'rank'."),
+        (["--task", "rank"], "--task must be one of auto, classification, regression, one-class; got 'rank'."),
         (["--kernel", "rfb"], "--kernel must be one of linear, rbf, polynomial, laplacian, matern, cosine, chi2, sigmoid; got 'rfb'."),
         (["--kernel", "RBF(gama=1)"], "The kernel expression 'RBF(gama=1)' is not understood:"),
         (["--kernel", "RBF(gamma=1)", "--gamma", "2"], "--gamma belongs into the kernel's expression, as in RBF(gamma=0.1)."),
         (["--kernel", "linear", "--gamma", "1"], "--gamma is no parameter of the kernel linear."),
         (["--kernel", "laplacian", "--gamma", "scale"], "--gamma must be a number for the kernel laplacian; got 'scale'."),
         (["--gamma", "wide"], "--gamma must be a number, scale or auto; got 'wide'."),
-        (["--linear", "--kernel", "rbf"], "--kernel is no option of LinearSVC, which the task classify with --linear asks for."),
-        (["--loss", "hinge"], "--loss is no option of SVC, which the task classify asks for."),
-        (["--nu", "0.5", "-C", "1"], "-C is no option of NuSVC, which the task classify with --nu asks for."),
+        (["--linear", "--kernel", "rbf"], "--kernel is no option of LinearSVC, which the task classification with --linear asks for."),
+        (["--loss", "hinge"], "--loss is no option of SVC, which the task classification asks for."),
+        (["--nu", "0.5", "-C", "1"], "-C is no option of NuSVC, which the task classification with --nu asks for."),
         (["--linear", "--intercept", "maybe"], "--intercept must be one of regularized, free, none; got 'maybe'."),
-        (["--linear", "--task", "one-class"], "--linear is for --task classify and regress; a one-class machine takes --kernel linear."),
+        (["--linear", "--task", "one-class"], "--linear is for --task classification and regression; a one-class machine takes --kernel linear."),
         (["--linear", "--loss", "square"], "The 'loss' parameter of LinearSVC must be one of 'hinge', 'squared_hinge'; got 'square'."),
         (["-C", "0"], "The 'C' parameter of SVC must be a positive number; got 0.0."),
         (["--label-column", "z"], "label_column is for CSV and Parquet files; two.svm is in LIBSVM format, where the label comes first."),
         (["--positive", "3"], "--positive must be a label of the file (-1, 1); got '3'."),
+        (["--positive", "1", "--task", "regression"], "--positive is for --task classification; got --task regression."),
+        (["--solver", "smoo"], "--solver must be one of auto, subgradient, sgd, pegasos, projected_gradient, coordinate_ascent, sdca,"),
+        (["--solver", "sdca"], "sdca keeps w as a vector, which a kernel does not have; use solver='smo' or 'coordinate_ascent', or map the"),
     ],
 )  # fmt: skip
 def test_bad_options_are_one_sentence_and_exit_code_2(svm, tmp_path, options, message):
@@ -162,11 +168,46 @@ def test_bad_files_and_places(svm, tmp_path):
     svm.write_text("1 1:1\n-1 1:x\n")
     bad = run("train", svm, "--out", tmp_path / "m")
     assert bad.stderr == "gapless: two.svm, line 2: the value of index 1 must be a finite number; got 'x'.\n"
-    many = run("train", "-", "--out", tmp_path / "m", stdin="".join(f"{i} 1:{i}\n" for i in range(60)))
-    assert (many.exit_code, many.stderr) == (
-        2,
-        "gapless: the labels are 60 different whole numbers, which may be classes or targets: give --task classify or --task regress.\n",
-    )
+
+
+@pytest.mark.parametrize(
+    ("targets", "cls", "told"),
+    [
+        ([-1, 1], "SVC", ""),
+        ([0, 1, 2] * 4, "SVC", "3 different whole numbers, taken as classes; --task regression takes them as numbers."),
+        ([0, 1, 2, 3, 3], "SVR", "4 different whole numbers, taken as numbers for a regression; --task classification takes them as classes."),
+        (list(range(60)) * 2, "SVR", "60 different whole numbers, taken as numbers for a regression; --task classification takes them as classes."),
+        ([0.5, 1, 2] * 2, "SVR", ""),
+        (["a", "b", "c"], "SVC", ""),
+    ],
+)  # fmt: skip
+def test_whole_numbers_are_decided_by_the_rule_and_the_decision_is_told(targets, cls, told, tmp_path):
+    path, out = tmp_path / "data.csv", tmp_path / "m"
+    path.write_text("".join(f"{0.1 * i},{i % 3},{target}\n" for i, target in enumerate(targets)))
+    done = run("train", path, "--out", out, "--json")
+    content = json.loads(done.stdout)
+    assert (content["class"], done.stderr) == (cls, f"gapless: the targets are {told}\n" if told else "")
+    assert content["task"] == ("classification" if cls == "SVC" else "regression")
+    if all(isinstance(target, int) for target in targets):
+        other, name = ("regression", "SVR") if cls == "SVC" else ("classification", "SVC")
+        asked = run("train", path, "--out", out, "--json", "--task", other)
+        assert (json.loads(asked.stdout)["class"], asked.stderr) == (name, "")
+
+
+@pytest.mark.parametrize(
+    ("loss", "solver"), [("squared_hinge", "newton"), ("hinge", "sdca"), ("hinge", "interior_point")]
+)
+def test_a_named_solver_is_the_one_that_solves(loss, solver, svm, tmp_path):
+    done = run("train", svm, "--linear", "--loss", loss, "--solver", solver, "--out", tmp_path / "m", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["solver"]) == (0, solver), done.output
+    assert gapless.load(tmp_path / "m").solver == solver
+
+
+def test_help_lists_every_format():
+    for command in ("train", "predict", "verify", "compare"):
+        shown = " ".join(run(command, "--help").stdout.replace("│", " ").split())
+        for name in ("LIBSVM/SVMlight", "CSV", ".gz", ".bz2", "Parquet", ".npz", "store", "standard input"):
+            assert name in shown, (command, name)
 
 
 def test_train_takes_a_store(svm, tmp_path):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 import gapless as gl
+from gapless.data import pieces
 from gapless.data import store as module
 from gapless.data.rows import compact, is_mapped
 from gapless.data.store import convert, is_store, open_store
@@ -29,7 +31,7 @@ def data(n: int = 50, d: int = 7) -> tuple[sp.csr_array, np.ndarray]:
 @pytest.mark.parametrize("zero_based", [True, False])
 @pytest.mark.parametrize("piece", [1 << 24, 100])
 def test_a_libsvm_file_in_pieces_is_the_whole(tmp_path, monkeypatch, zero_based, piece):
-    monkeypatch.setattr(module, "_PIECE", piece)
+    monkeypatch.setattr(pieces, "PIECE", piece)
     X, y = data()
     dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=zero_based)
     told = []
@@ -211,3 +213,19 @@ def test_what_a_killed_conversion_leaves_is_removed_by_the_next(tmp_path):
     convert(tmp_path / "a.svm", tmp_path / "s")
     convert(tmp_path / "a.svm", tmp_path / "s")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svm", "s"]
+
+
+@pytest.mark.parametrize("n_features", [None, 4, 5, 9])
+def test_a_store_has_the_columns_that_reading_the_file_has(tmp_path, n_features):
+    """Neither an empty first column of a sparse array nor a width that was given shifts any column."""
+    X = sp.csr_array(np.array([[0, 0, 0.5, 2], [0, 1, 0, 0]]))
+    y = np.array([1, -1])
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
+    np.savez(tmp_path / "a.npz", data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y)
+    (tmp_path / "a.svm.gz").write_bytes(gzip.compress((tmp_path / "a.svm").read_bytes()))
+    for name in ("a.svm", "a.npz", "a.svm.gz"):
+        store = convert(tmp_path / name, tmp_path / "s", n_features=n_features)
+        whole = gl.data.files.read_samples(tmp_path / name, n_features=n_features)
+        np.testing.assert_array_equal(open_store(store).X.toarray(), whole.X.toarray())
+        again = open_store(convert(store, tmp_path / "t"))
+        np.testing.assert_array_equal(again.X.toarray(), whole.X.toarray())

@@ -54,7 +54,7 @@ def _set(path: str, value: Any) -> Any:
         (_set("fitted.certificate_.fields.primal", "x"), r"TypeError: Certificate\.primal is of the type str"),
         (_set("fitted.certificate_.fields.dual", None), r"TypeError: Certificate\.dual is of the type NoneType"),
         (_set("fitted.certificate_.fields.offset_intervals", []), r"TypeError: Certificate\.offset_intervals is of the type list"),
-        (_set("fitted.trace_.fields.seconds", [1.0, "x"]), r"TypeError: Trace\.seconds is of the type list"),
+        (_set("fitted._solved.0.fields.trace.fields.seconds", [1.0, "x"]), r"TypeError: Trace\.seconds is of the type list"),
         (_set("fitted._solved.0.fields.status", "done"), r"TypeError: Solved\.status is of the type str"),
     ],
 )  # fmt: skip

@@ -12,6 +12,7 @@ import typer
 
 import gapless
 from gapless.cli.compare import compare_file
+from gapless.cli.convert import convert
 from gapless.cli.demo import demo
 from gapless.cli.info import info
 from gapless.cli.predict import predict
@@ -32,6 +33,7 @@ app.command("compare")(compare_file)
 app.command("train")(train)
 app.command("predict")(predict)
 app.command("verify")(verify)
+app.command("convert")(convert)
 app.command("info")(info)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gapless.cli.guard import FAILED, fail, guarded, interrupted
-from gapless.cli.options import KERNELS, choose_kernel, choose_loss, scaled, two_classes
+from gapless.cli.models import DataArgument, LabelColumnOption, PositiveOption, ScaleOption, read_data
+from gapless.cli.options import KERNELS, choose_kernel, choose_loss, new_scaler, scaled, two_classes
 from gapless.cli.output import (
     FIGURES,
     FiguresOption,
@@ -24,7 +24,6 @@ from gapless.cli.output import (
     progress_bar,
 )
 from gapless.compare import Comparison, ComparisonInterrupted, compare
-from gapless.data.files import read_samples
 from gapless.losses import LOSSES
 from gapless.problems.problem import Problem
 from gapless.result import Status
@@ -37,7 +36,7 @@ _QP_LIMIT = 2000
 
 @guarded
 def compare_file(
-    file: Annotated[str, typer.Argument(help="LIBSVM-format or CSV file, also .gz or .bz2; - is standard input.")],
+    file: DataArgument,
     solvers: Annotated[
         str | None, typer.Option(help=f"Names with commas between: {', '.join(SOLVERS)}. All by default.")
     ] = None,
@@ -65,15 +64,9 @@ def compare_file(
     tol: Annotated[float, typer.Option(help="The relative duality gap to reach.")] = 1e-6,
     max_time: Annotated[float | None, typer.Option(help="Seconds for each solver.")] = 60.0,
     max_iter: Annotated[float | None, typer.Option(help="Iterations for each solver, in its own unit.")] = None,
-    scale: Annotated[
-        bool, typer.Option("--scale", help="Bring each feature to mean 0 and variance 1 (CSR: variance 1 only).")
-    ] = False,
-    label_column: Annotated[
-        str | None, typer.Option(help="CSV: name or number (from 0) of the label's column.", show_default="the last")
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="Of several classes, this one against the rest.", metavar="LABEL")
-    ] = None,
+    scale: ScaleOption = False,
+    label_column: LabelColumnOption = None,
+    positive: PositiveOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the stochastic solvers.")] = 0,
     figures: FiguresOption = FIGURES,
     no_figures: NoFiguresOption = False,
@@ -94,11 +87,9 @@ def compare_file(
     chosen_kernel = choose_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0)
     names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
     regression = LOSSES[chosen_loss].task == "regression"
-    samples = read_samples(
-        sys.stdin.buffer if file == "-" else file, label_column=label_column, numeric_labels=regression
-    )
+    samples = read_data(file, label_column=label_column, numeric_labels=regression)
     problem = Problem(
-        scaled(samples.X) if scale else samples.X,
+        scaled(samples.X, new_scaler(samples.X)) if scale else samples.X,
         samples.y if regression else two_classes(samples, positive),
         loss=chosen_loss,
         kernel=chosen_kernel,

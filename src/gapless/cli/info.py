@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from gapless.cli.guard import guarded
-from gapless.cli.models import ModelArgument, n_support, print_facts, proof
+from gapless.cli.models import n_support, print_facts, proof, scaling
 from gapless.cli.output import JsonOption, console
+from gapless.cli.versions import versions
 from gapless.store import describe, load
+from gapless.store.scaled import split
 
 _MOST_SHOWN = 10
 
 
 @guarded
-def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
-    """Show what a model file holds: the class and its parameters, the kernel, the classes, the certificate, version and size.
+def info(
+    model_file: Annotated[
+        str | None, typer.Argument(help="The model file that train has written.", metavar="[MODEL]", show_default=False)
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what a model file holds: the class and its parameters, its scaler, the kernel, the classes, the certificate, version and size.
+
+    Without a file, show the versions of Gapless and of what it stands on, and the machine: what a report of a bug needs.
+
+    Example: [bold]gapless info[/bold]
 
     Example: [bold]gapless info model.safetensors --json[/bold]
     """
+    if model_file is None:
+        found = versions()
+        if json_output:
+            print(json.dumps(found, indent=2))
+        else:
+            print_facts(console(), [(name, value) for name, value in found.items() if value is not None])
+        return
     content = _content(model_file)
     if json_output:
         print(json.dumps(content, indent=2))
@@ -31,6 +51,7 @@ def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
         ("class", content["class"]),
         ("parameters", changed or "all as by default"),
         *([("kernel", content["kernel"])] if content["kernel"] else []),
+        *([("scaled", content["scaled"])] if content["scaled"] else []),
         *([("classes", _shown(classes))] if classes else []),
         ("features", f"{content['features']:,}" + (f": {_shown(content['feature_names'])}" if content["feature_names"] else "")),
         *([("support vectors", f"{content['support_vectors']:,}")] if content["support_vectors"] is not None else []),
@@ -46,7 +67,8 @@ def info(model_file: ModelArgument, json_output: JsonOption = False) -> None:
 
 
 def _content(model_file: str) -> dict[str, Any]:
-    description, model = describe(model_file), load(model_file)
+    description, loaded = describe(model_file), load(model_file)
+    scaler, model = split(loaded)
     defaults = type(model)().get_params(deep=False)
     parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
     classes, names = getattr(model, "classes_", None), getattr(model, "feature_names_in_", None)
@@ -57,6 +79,7 @@ def _content(model_file: str) -> dict[str, Any]:
         "class": type(model).__name__,
         "parameters": parameters,
         "changed": {name: value for name, value in parameters.items() if value != _plain(defaults[name])},
+        "scaled": None if scaler is None else scaling(scaler),
         "kernel": None if kernel is None else repr(kernel),
         "classes": None if classes is None else classes.tolist(),
         "features": int(model.n_features_in_),

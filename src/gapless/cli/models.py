@@ -13,14 +13,16 @@ import typer
 from rich.console import Console
 from sklearn.base import is_outlier_detector, is_regressor
 
-from gapless.cli.options import two_classes
-from gapless.data.files import Samples, read_samples
+from gapless.cli.options import scaled, two_classes
+from gapless.data.files import Samples, read_samples, with_width
+from gapless.data.store import is_store, open_store
+from gapless.errors import InvalidInputError
 from gapless.proof.certificate import Certificate
+from gapless.store.scaled import split
 
+FORMATS = "LIBSVM/SVMlight or CSV text (also .gz, .bz2), Parquet, .npz, or a store, which is a folder that gapless convert writes"
 ModelArgument = Annotated[str, typer.Argument(help="The model file that train has written.", metavar="MODEL")]
-DataArgument = Annotated[
-    str, typer.Argument(help="LIBSVM-format (also .gz, .bz2), CSV, Parquet or .npz file; - is standard input.")
-]
+DataArgument = Annotated[str, typer.Argument(help=f"{FORMATS}; - is standard input.", metavar="DATA")]
 LabelColumnOption = Annotated[
     str | None,
     typer.Option(help="CSV, Parquet: name or number (from 0) of the label's column.", show_default="the last"),
@@ -28,29 +30,61 @@ LabelColumnOption = Annotated[
 PositiveOption = Annotated[
     str | None, typer.Option(help="Of several classes, this one (+1) against the rest (-1).", metavar="LABEL")
 ]
+ScaleOption = Annotated[
+    bool,
+    typer.Option(
+        "--scale",
+        help="Bring each feature to mean 0 and variance 1 (LIBSVM format and other sparse data: variance 1 only).",
+    ),
+]
 
 
-def source(file: str) -> Any:
-    """What to read: the file of this name, or standard input."""
-    return sys.stdin.buffer if file == "-" else file
+def read_data(
+    file: str,
+    *,
+    label_column: str | None = None,
+    numeric_labels: bool = False,
+    labelled: bool = True,
+    n_features: int | None = None,
+) -> Samples:
+    """The samples of a store, of the file of this name, or of standard input; the options are those of ``read_samples``."""
+    if file == "-" or not is_store(file):
+        return read_samples(
+            sys.stdin.buffer if file == "-" else file,
+            label_column=label_column,
+            numeric_labels=numeric_labels,
+            labelled=labelled,
+            n_features=n_features,
+        )
+    if label_column is not None:
+        raise InvalidInputError(
+            f"--label-column is for CSV and Parquet files; the store {file} keeps its labels apart."
+        )
+    samples = open_store(file)
+    if numeric_labels and samples.y.dtype.kind == "U":
+        raise InvalidInputError(
+            f"a regression takes numbers as targets; the store {file} has texts, such as {str(samples.y[0])!r}."
+        )
+    return samples if n_features is None else with_width(file, samples, n_features)
 
 
 def read_for(model: Any, file: str, label_column: str | None, positive: str | None) -> Samples:
-    """Samples in the form that a fitted model takes: its number of features, its storage, labels of the kind of its classes."""
-    numeric = is_regressor(model)
-    samples = read_samples(
-        source(file), label_column=label_column, numeric_labels=numeric, n_features=model.n_features_in_
+    """Samples in the form that a loaded model's estimator takes: its number of features, its storage, scaled, labels of the kind of its classes."""
+    scaler, estimator = split(model)
+    samples = read_data(
+        file, label_column=label_column, numeric_labels=is_regressor(estimator), n_features=estimator.n_features_in_
     )
     X: Any = samples.X
     y = samples.y
     if positive is not None and samples.labelled:
         y = two_classes(samples, positive)
-    classes = getattr(model, "classes_", None)
+    classes = getattr(estimator, "classes_", None)
     if samples.labelled and classes is not None and classes.dtype.kind in "OU":
         y = y.astype(str)  # texts, of which this file happens to have those that look like numbers
-    if getattr(model, "_sparse", sp.issparse(X)) != sp.issparse(X):
+    sparse = getattr(estimator, "_sparse", sp.issparse(X)) if scaler is None else not scaler.with_mean
+    if sparse != sp.issparse(X):
         X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
-    return Samples(X, y, samples.feature_names)
+    return Samples(X if scaler is None else scaled(X, scaler), y, samples.feature_names)
 
 
 def known_labels(model: Any) -> np.ndarray:
@@ -72,6 +106,11 @@ def finite(value: float) -> float | None:
 def n_support(model: Any) -> int | None:
     """The number of support vectors; None of a model that does not count them."""
     return int(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None
+
+
+def scaling(scaler: Any) -> str:
+    """What a scaler does, in words."""
+    return "each feature to mean 0 and variance 1" if scaler.with_mean else "each feature to variance 1"
 
 
 def title(model: Any) -> str:

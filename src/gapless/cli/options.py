@@ -10,9 +10,11 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from gapless.data.files import Samples
+from gapless.data.memory import require_memory
 from gapless.errors import InvalidInputError
 from gapless.kernels import RBF, Chi2, Cosine, Kernel, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from gapless.losses import LOSSES
+from gapless.solvers import SOLVERS
 
 KERNELS: dict[str, type[Kernel]] = {
     cls.__name__.lower(): cls for cls in (Linear, RBF, Polynomial, Laplacian, Matern, Cosine, Chi2, Sigmoid)
@@ -44,6 +46,12 @@ def choose_kernel(name: str, **parameters: float | None) -> Kernel:
     return KERNELS[name](**given)
 
 
+def check_solver(name: str | None) -> None:
+    """Refuse a solver that there is not; None leaves the choice to the estimator."""
+    if name not in (None, "auto", *SOLVERS):
+        raise InvalidInputError(f"--solver must be one of auto, {', '.join(SOLVERS)}; got {name!r}.")
+
+
 def two_classes(samples: Samples, positive: str | None) -> np.ndarray:
     """The labels as they are where there are two, or +1 for the ``positive`` one and −1 for all others."""
     classes = np.unique(samples.y)
@@ -61,9 +69,15 @@ def two_classes(samples: Samples, positive: str | None) -> np.ndarray:
     return np.where(samples.y == matches[0], 1, -1)
 
 
-def scaled(X: Any) -> Any:
-    """Each feature with mean 0 and variance 1; of a sparse matrix the variance only, so that zeros stay zeros."""
-    return StandardScaler(with_mean=not sp.issparse(X)).fit_transform(X)
+def new_scaler(X: Any) -> StandardScaler:
+    """What brings each feature of X to mean 0 and variance 1; of a sparse matrix to variance 1 only, so that zeros stay zeros."""
+    return StandardScaler(with_mean=not sp.issparse(X)).fit(X)
+
+
+def scaled(X: Any, scaler: StandardScaler) -> Any:
+    """X as the scaler makes it, which is a copy in memory: one that would not fit is refused before it is made."""
+    require_memory(X.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size), "a scaled copy of the data")
+    return scaler.transform(X)
 
 
 def _same_number(label: Any, text: str) -> bool:

@@ -16,6 +16,7 @@ from gapless.cli.models import DataArgument, LabelColumnOption, ModelArgument, P
 from gapless.cli.output import error_console
 from gapless.errors import InvalidInputError
 from gapless.store import load
+from gapless.store.scaled import split
 
 
 @guarded
@@ -42,12 +43,13 @@ def predict(
 
     Example: [bold]cat new.csv | gapless predict model.safetensors - --decision[/bold]
     """
-    model = load(model_file)
+    loaded = load(model_file)
+    model = split(loaded)[1]
     if decision and is_regressor(model):
         raise InvalidInputError(
             f"--decision is for classifiers; {type(model).__name__} predicts its values as they are."
         )
-    samples = read_for(model, file, label_column, positive)
+    samples = read_for(loaded, file, label_column, positive)
     predictions = model.predict(samples.X)
     score = _score(model, predictions, samples.y)
     values = model.decision_function(samples.X) if decision else predictions

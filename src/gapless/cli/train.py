@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import time
 import warnings
 from pathlib import Path
@@ -14,26 +13,18 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from gapless.cli.guard import FAILED, fail, guarded, interrupted
-from gapless.cli.models import (
-    DataArgument,
-    LabelColumnOption,
-    PositiveOption,
-    n_support,
-    print_facts,
-    proof,
-    source,
-    title,
-)
-from gapless.cli.options import KERNELS, choose_kernel, two_classes
-from gapless.cli.output import JsonOption, console, error_console
-from gapless.data.files import Samples, read_samples
-from gapless.data.store import is_store, open_store
+from gapless.cli.models import DataArgument, LabelColumnOption, PositiveOption, ScaleOption, read_data
+from gapless.cli.options import KERNELS, check_solver, choose_kernel, new_scaler, scaled, two_classes
+from gapless.cli.output import JsonOption, error_console
+from gapless.cli.task import RULE, TASKS, check_task, decide
+from gapless.cli.trained import Run, print_json, print_run
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from gapless.result import Status
-from gapless.store import parse_kernel
+from gapless.solvers import SOLVERS
+from gapless.store import parse_kernel, save
+from gapless.store.scaled import joined
 
-_TASKS = ("auto", "classify", "regress", "one-class")
 # Kernels for which the estimators choose γ from the data, and the options that each takes.
 _NAMED = {
     "linear": (),
@@ -43,8 +34,6 @@ _NAMED = {
     "sigmoid": ("gamma", "coef0"),
 }
 _INTERCEPTS = ("regularized", "free", "none")
-# Whole numbers of which there are more than this are as likely to be targets as classes.
-_MOST_CLASSES = 50
 
 
 @guarded
@@ -53,12 +42,7 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.", metavar="FILE")] = Path(
         "model.safetensors"
     ),
-    task: Annotated[
-        str,
-        typer.Option(
-            help="classify, regress, one-class, or auto: targets with fractions are a regression, whole numbers and texts are classes."
-        ),
-    ] = "auto",
+    task: Annotated[str, typer.Option(help=f"One of {', '.join(TASKS)}. {RULE}")] = "auto",
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +79,13 @@ def train(
     intercept: Annotated[
         str | None, typer.Option(help="With --linear: regularized, free or none.", show_default="regularized")
     ] = None,
+    scale: ScaleOption = False,
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            help=f"auto, {', '.join(SOLVERS)}; one that does not cover the problem says why.", show_default="auto"
+        ),
+    ] = None,
     tol: Annotated[
         float | None,
         typer.Option(help="The relative duality gap to prove.", show_default="1e-3; 1e-4 with --linear"),
@@ -112,73 +103,67 @@ def train(
     """Train a model, prove how close it is to the optimum, and save both in one file without pickle.
 
     The exit code is 0 when the gap is proven to be at most tol, and 1 when training stopped before; the model is saved all the same.
-    After Ctrl-C the best model so far is saved, and the exit code is 130. The features are taken as they are: scale them before.
+    After Ctrl-C the best model so far is saved, and the exit code is 130.
+
+    The features are taken as they are, or brought to one scale by --scale. The model file then holds the scaler too, and predict and verify apply it
+    to the data, which they take as it is.
 
     Example: [bold]gapless train a9a.svm --kernel rbf -C 10 --out model.safetensors[/bold]
 
-    Example: [bold]gapless train house.csv --label-column price --linear --loss squared_epsilon_insensitive[/bold]
+    Example: [bold]gapless train house.csv --label-column price --task regression --scale --linear --solver newton[/bold]
 
-    Example: [bold]gapless train a-store --linear[/bold], a folder that gapless.data.convert has written and that stays on disk.
+    Example: [bold]gapless train a-store --linear[/bold], a folder that gapless convert has written and that stays on disk.
 
     Example: [bold]zcat iris.csv.gz | gapless train - --kernel '0.5 * RBF(gamma=0.1) + Linear()' --tol 1e-6[/bold]
     """
-    if task not in _TASKS:
-        raise InvalidInputError(f"--task must be one of {', '.join(_TASKS)}; got {task!r}.")
+    check_task(task, positive)
+    check_solver(solver)
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise InvalidInputError(f"--out must be a file in a folder that exists; got {str(out)!r}.")
     given: dict[str, Any] = {
         "kernel": kernel, "C": C, "nu": nu, "epsilon": epsilon, "gamma": gamma, "degree": degree, "coef0": coef0, "loss": loss,
-        "intercept": intercept, "tol": tol, "max_time": max_time, "max_iter": max_iter, "random_state": seed, "n_jobs": n_jobs,
+        "intercept": intercept, "solver": solver, "tol": tol, "max_time": max_time, "max_iter": max_iter, "random_state": seed, "n_jobs": n_jobs,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    if file != "-" and is_store(file):
-        samples = open_store(file)
-    else:
-        samples = read_samples(
-            source(file), label_column=label_column, numeric_labels=task == "regress", labelled=task != "one-class"
-        )
-    task = _resolved_task(task, samples) if positive is None else "classify"
-    model = _estimator(task, linear, given)
+    samples = read_data(
+        file, label_column=label_column, numeric_labels=task == "regression", labelled=task != "one-class"
+    )
     y = two_classes(samples, positive) if positive is not None else samples.y
+    if task == "auto":
+        task, told = decide(y)
+        if told is not None:
+            error_console().print(f"gapless: {told}", markup=False)
+    model = _estimator(task, linear, given)
     began = time.perf_counter()
-    interruption = _fit(model, samples.X, None if task == "one-class" else y)
+    scaler = new_scaler(samples.X) if scale else None
+    X = samples.X if scaler is None else scaled(samples.X, scaler)
+    interruption = _fit(model, X, None if task == "one-class" else y)
     seconds = time.perf_counter() - began
-    model.set_params(verbose=False).save(out)
+    model.set_params(verbose=False)
+    save(joined(scaler, model), out)
     worst = max(model._solved, key=lambda solved: (not solved.proven, solved.certificate.relative_gap))
     proven = worst.proven and worst.status is not Status.STATIONARY
-    (_print_json if json_output else _print_facts)(model, samples, out, worst, proven, seconds)
+    run = Run(task, model, scaler, samples, out, worst, proven, seconds)
+    (print_json if json_output else print_run)(run)
     if interruption is not None:
         raise interrupted(interruption)
     if not proven:
         raise fail(f"the model is saved, but it is not proven to tol. {worst.status}", FAILED)
 
 
-def _resolved_task(task: str, samples: Samples) -> str:
-    if task != "auto":
-        return task
-    if samples.y.dtype.kind == "f":
-        return "regress"
-    count = len(np.unique(samples.y))
-    if samples.y.dtype.kind == "i" and count > _MOST_CLASSES:
-        raise InvalidInputError(
-            f"the labels are {count:,} different whole numbers, which may be classes or targets: give --task classify or --task regress."
-        )
-    return "classify"
-
-
 def _estimator(task: str, linear: bool, given: dict[str, Any]) -> Any:
     """The estimator that the options name; an option that it does not have is refused."""
     if linear and task == "one-class":
         raise InvalidInputError(
-            "--linear is for --task classify and regress; a one-class machine takes --kernel linear."
+            "--linear is for --task classification and regression; a one-class machine takes --kernel linear."
         )
     with_nu = "nu" in given
     cls: type
     if task == "one-class":
         cls = OneClassSVM
     elif linear:
-        cls = LinearSVC if task == "classify" else LinearSVR
-    elif task == "classify":
+        cls = LinearSVC if task == "classification" else LinearSVR
+    elif task == "classification":
         cls = NuSVC if with_nu else SVC
     else:
         cls = NuSVR if with_nu else SVR
@@ -245,39 +230,3 @@ def _fit(model: Any, X: Any, y: np.ndarray | None) -> Interrupted | None:
         except Interrupted as stop:
             return stop
     return None
-
-
-def _print_json(model: Any, samples: Samples, out: Path, worst: Any, proven: bool, seconds: float) -> None:
-    classes = getattr(model, "classes_", None)
-    content = {
-        "model": str(out),
-        "class": type(model).__name__,
-        "kernel": repr(model._kernel_object) if hasattr(model, "_kernel_object") else None,
-        "samples": samples.X.shape[0],
-        "features": samples.X.shape[1],
-        "classes": None if classes is None else classes.tolist(),
-        "support_vectors": n_support(model),
-        "tol": model.tol,
-        "proven": proven,
-        "status": worst.status.name,
-        "certificate": proof(model.certificate_),
-        "certificates": [proof(certificate) for certificate in model.certificates_],
-        "seconds": seconds,
-    }
-    print(json.dumps(content, indent=2))
-
-
-def _print_facts(model: Any, samples: Samples, out: Path, worst: Any, proven: bool, seconds: float) -> None:
-    parts = len(model.certificates_)
-    among = f" (the worst of {parts} subproblems)" if parts > 1 else ""
-    support = n_support(model)
-    facts = [
-        ("model", title(model)),
-        ("data", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"),
-        ("certificate", f"{model.certificate_}{among}"),
-        ("proven", f"to {model.tol:g}" if proven else "no"),
-        *([] if support is None else [("support vectors", f"{support:,}")]),
-        ("seconds", f"{seconds:.2f}"),
-        ("saved to", f"{out} ({out.stat().st_size:,} bytes)"),
-    ]
-    print_facts(console(), facts)

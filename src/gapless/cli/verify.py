@@ -28,6 +28,7 @@ from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.independent import evaluate_independently
 from gapless.solve import solve
 from gapless.store import load
+from gapless.store.scaled import split
 from gapless.verify.sklearn_models import parts_of_estimator
 
 # What rounding may make of a value that is computed again, in another order.
@@ -48,12 +49,15 @@ def verify(
     compiled loops that fitted it. The proof holds, with exit code 0, when both agree with the stored certificate and their relative gap is at most
     tol. The exit code is 1 when the proof does not hold on this data, and 2 when a file is damaged or is none that this command reads.
 
+    A model that was trained with --scale is proven on the data as its own scaler makes it.
+
     Example: [bold]gapless verify model.safetensors a9a.svm[/bold]
     """
-    model = load(model_file)
+    loaded = load(model_file)
+    model = split(loaded)[1]
     if not hasattr(model, "certificates_"):
         raise UnsupportedError(f"A {type(model).__name__} has no proof to verify, since its fit gives no certificate.")
-    samples = read_for(model, file, label_column, positive)
+    samples = read_for(loaded, file, label_column, positive)
     y = samples.y if samples.labelled else None
     found = _recomputed(model, samples.X, y)
     objection = _objection(model, found)
@@ -68,7 +72,7 @@ def verify(
             "recomputed": proof(fresh),
             "parts": [
                 {"stored": proof(old), "recomputed": proof(new)}
-                for old, (_, new) in zip(model.certificates_, found, strict=True)
+                for old, (_, new, _) in zip(model.certificates_, found, strict=True)
             ],
         }
         print(json.dumps(content, indent=2))
@@ -82,24 +86,25 @@ def verify(
         raise fail(objection, FAILED)
 
 
-def _recomputed(model: Any, X: Any, y: np.ndarray | None) -> list[tuple[Problem, Certificate]]:
-    """For each subproblem what the model and the data prove."""
+def _recomputed(model: Any, X: Any, y: np.ndarray | None) -> list[tuple[Problem, Certificate, float]]:
+    """For each subproblem what the model and the data prove, and the largest of its dual variables."""
     try:
-        n = getattr(model, "shape_fit_", model._solved[0].beta.shape)[0]
+        n = model.shape_fit_[0] if hasattr(model, "shape_fit_") else len(model._solved[0].beta)
         if X.shape[0] != n:
             raise InvalidInputError(f"the model was trained on {n:,} samples, and the data has {X.shape[0]:,}.")
         parts = parts_of_estimator(model, X, y, None)
     except InvalidInputError as error:
         raise fail(f"The proof does not hold on this data: {error}", FAILED) from None
-    return [
-        (problem, _certificate(problem, point, solved, model.tol))
-        for (problem, point), solved in zip(parts, model._solved, strict=True)
-    ]
+    found = []
+    for (problem, point), solved in zip(parts, model._solved, strict=True):
+        # A linear model's file keeps the dual variables beside w.
+        beta = solved.beta if point.beta is None else point.beta
+        certificate = _certificate(problem, replace(point, beta=beta), solved, model.tol)
+        found.append((problem, certificate, float(np.abs(beta).max(initial=0.0))))
+    return found
 
 
 def _certificate(problem: Problem, point: Point, solved: Any, tol: float) -> Certificate:
-    if point.beta is None:
-        point = replace(point, beta=solved.beta)  # a linear model's file keeps the dual variables beside w
     if problem.is_hard:
         point = _stretched(point)
     primal, dual = evaluate_independently(problem, point)
@@ -120,21 +125,21 @@ def _stretched(point: Point) -> Point:
 
 def _names_its_dual(solved: Any) -> bool:
     """Whether the stored dual value is that of the stored dual variables."""
-    return solved.w is not None or solved.certificate.own_weights
+    return getattr(solved, "w", None) is not None or solved.certificate.own_weights
 
 
-def _objection(model: Any, found: list[tuple[Problem, Certificate]]) -> str | None:
+def _objection(model: Any, found: list[tuple[Problem, Certificate, float]]) -> str | None:
     """Why the proof does not hold, as a sentence; None where it does."""
-    for solved, (problem, new) in zip(model._solved, found, strict=True):
+    for solved, (problem, new, largest) in zip(model._solved, found, strict=True):
         old = solved.certificate
         scale = float(np.abs(problem.totals).sum()) if problem.is_nu else 0.0
         for side in ("primal", "dual") if _names_its_dual(solved) else ("primal",):
             before, now = getattr(old, side), getattr(new, side)
             if not math.isclose(before, now, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale):
                 return f"The proof does not hold on this data: the stored {side} value is {before:.10g}, recomputed {now:.10g}."
-        if new.box_violation > _ROUNDING * float(np.abs(solved.beta).max(initial=0.0)):
+        if new.box_violation > _ROUNDING * largest:
             return "The proof does not hold on this data: dual variables of the model are outside of the bounds that the labels set."
-    for problem, new in found:
+    for problem, new, _ in found:
         if not math.isfinite(new.dual):
             return "There is no proof to verify: the kernel is not positive semi-definite, so that no dual value bounds the optimum."
         if new.relative_gap > model.tol and not vanishes(problem, new, model.tol):

@@ -23,16 +23,16 @@ from gapless.errors import InvalidInputError, MissingDependencyError
 
 _OPENERS = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 _DELIMITERS = ",;\t"
-_CSV_SUFFIXES = (".csv", ".tsv")
-_SVMLIGHT_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+CSV_SUFFIXES = (".csv", ".tsv")
+SVMLIGHT_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 # How files that are no text begin.
-_NPZ, _PARQUET = b"PK\x03\x04", b"PAR1"
+NPZ_MAGIC, PARQUET_MAGIC = b"PK\x03\x04", b"PAR1"
 _LONGEST_LABEL = 1_000  # letters: all labels are stored at the width of the longest
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Wanted:
     """What the caller expects of a file."""
 
     label_column: str | int | None
@@ -74,17 +74,18 @@ def read_samples(
     [[0.5, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     """
     name, content = _content(source)
-    wanted = _Wanted(label_column, numeric_labels, labelled, n_features)
-    if content.startswith(_NPZ):
+    wanted = Wanted(label_column, numeric_labels, labelled, n_features)
+    if content.startswith(NPZ_MAGIC):
         samples = _read_npz(name, content, wanted)
-    elif content.startswith(_PARQUET):
+    elif content.startswith(PARQUET_MAGIC):
         samples = _read_parquet(name, content, wanted)
     else:
         samples = _read_text(name, content, wanted)
-    return samples if n_features is None else _with_width(name, samples, n_features)
+    return samples if n_features is None else with_width(name, samples, n_features)
 
 
-def _with_width(name: str, samples: Samples, n_features: int) -> Samples:
+def with_width(name: str, samples: Samples, n_features: int) -> Samples:
+    """Samples of as many features as a model has: a sparse matrix is padded with zeros, other widths are refused."""
     X: Any = samples.X
     n, width = X.shape
     if width > n_features or (width < n_features and not sp.issparse(X)):
@@ -94,7 +95,7 @@ def _with_width(name: str, samples: Samples, n_features: int) -> Samples:
     return Samples(sp.csr_array((X.data, X.indices, X.indptr), shape=(n, n_features)), samples.y)
 
 
-def _read_text(name: str, content: bytes, wanted: _Wanted) -> Samples:
+def _read_text(name: str, content: bytes, wanted: Wanted) -> Samples:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -103,13 +104,18 @@ def _read_text(name: str, content: bytes, wanted: _Wanted) -> Samples:
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), None)
     if first is None:
         raise InvalidInputError(f"{name} holds no samples.")
-    if _is_csv(name, first):
+    if is_csv(name, first):
         return _read_csv(name, text, _delimiter(first), wanted)
+    refuse_label_column(name, wanted)
+    return read_svmlight(name, content)
+
+
+def refuse_label_column(name: str, wanted: Wanted) -> None:
+    """LIBSVM's format has no columns to choose from."""
     if wanted.label_column is not None:
         raise InvalidInputError(
             f"label_column is for CSV and Parquet files; {name} is in LIBSVM format, where the label comes first."
         )
-    return read_svmlight(name, content)
 
 
 def _content(source: str | Path | BinaryIO) -> tuple[str, bytes]:
@@ -127,11 +133,12 @@ def _content(source: str | Path | BinaryIO) -> tuple[str, bytes]:
         raise InvalidInputError(f"{path} cannot be read: {error}.") from None
 
 
-def _is_csv(name: str, first: str) -> bool:
+def is_csv(name: str, first: str) -> bool:
+    """Whether a text is CSV and not in LIBSVM format, by its name or else by its first line."""
     suffixes = Path(name).suffixes
-    if any(suffix in suffixes for suffix in _CSV_SUFFIXES):
+    if any(suffix in suffixes for suffix in CSV_SUFFIXES):
         return True
-    if any(suffix in suffixes for suffix in _SVMLIGHT_SUFFIXES):
+    if any(suffix in suffixes for suffix in SVMLIGHT_SUFFIXES):
         return False
     tokens = first.split()
     return not (len(tokens) > 1 and ":" in tokens[1]) and any(mark in first for mark in _DELIMITERS)
@@ -140,7 +147,7 @@ def _is_csv(name: str, first: str) -> bool:
 # --- CSV
 
 
-def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
+def _read_csv(name: str, text: str, delimiter: str, wanted: Wanted) -> Samples:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     try:
         rows = [
@@ -187,18 +194,19 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: _Wanted) -> Samples:
     missing = np.flatnonzero(cells[:, label] == "")
     if len(missing):
         raise InvalidInputError(f"{name}, line {numbers[missing[0]]}: the label in {titles[label]} is empty.")
+    title = None if header is None else header[label]
     if y is not None:
-        return Samples(X, as_integers(y), names)
+        return Samples(X, as_integers(y), names, title)
     longest = max(range(len(rows)), key=lambda i: len(cells[i, label]))
     if len(cells[longest, label]) > _LONGEST_LABEL:
         raise InvalidInputError(
             f"{name}, line {numbers[longest]}: the label in {titles[label]} must have at most {_LONGEST_LABEL:,} letters; "
             f"it has {len(cells[longest, label]):,}."
         )
-    return Samples(X, cells[:, label].astype(str), names)
+    return Samples(X, cells[:, label].astype(str), names, title)
 
 
-def _label_position(name: str, titles: Sequence[str], wanted: _Wanted) -> int | None:
+def _label_position(name: str, titles: Sequence[str], wanted: Wanted) -> int | None:
     """The number of the label's column; None where there is none. ``titles`` is the first line, or the columns' names."""
     width, column = len(titles), wanted.label_column
     if not wanted.has_label(width):
@@ -234,12 +242,12 @@ def _first_bad_cell(cells: np.ndarray, numbers: list[int], titles: list[str]) ->
 # --- Parquet and .npz
 
 
-def _read_parquet(name: str, content: bytes, wanted: _Wanted) -> Samples:
+def _read_parquet(name: str, content: bytes, wanted: Wanted) -> Samples:
     (samples,) = parquet_pieces(name, io.BytesIO(content), wanted)
     return samples
 
 
-def parquet_pieces(name: str, source: Any, wanted: _Wanted, rows: int | None = None) -> Iterator[Samples]:
+def parquet_pieces(name: str, source: Any, wanted: Wanted, rows: int | None = None) -> Iterator[Samples]:
     """The samples of a Parquet file, at most so many rows at a time; all at once if None."""
     try:
         import pandas  # type: ignore[import-untyped]  # noqa: F401
@@ -258,7 +266,7 @@ def parquet_pieces(name: str, source: Any, wanted: _Wanted, rows: int | None = N
         raise InvalidInputError(f"{name} is a Parquet file that cannot be read: {_one_line(error)}.") from None
 
 
-def _from_table(name: str, table: Any, wanted: _Wanted) -> Samples:
+def _from_table(name: str, table: Any, wanted: Wanted) -> Samples:
     import pandas as pd
 
     titles = [str(title) for title in table.columns]
@@ -274,11 +282,11 @@ def _from_table(name: str, table: Any, wanted: _Wanted) -> Samples:
         return Samples(X, np.empty(0), names)
     y = table.iloc[:, label]
     if wanted.numeric_labels or pd.api.types.is_numeric_dtype(y.dtype):
-        return Samples(X, as_integers(_numeric_column(name, titles[label], y)), names)
+        return Samples(X, as_integers(_numeric_column(name, titles[label], y)), names, titles[label])
     if y.isna().any():
         row = int(np.flatnonzero(y.isna())[0])
         raise InvalidInputError(f"{name}, row {row}: the label in column {titles[label]!r} is empty.")
-    return Samples(X, y.to_numpy().astype(str), names)
+    return Samples(X, y.to_numpy().astype(str), names, titles[label])
 
 
 def _numeric_column(name: str, title: str, column: Any) -> np.ndarray:
@@ -294,7 +302,7 @@ def _numeric_column(name: str, title: str, column: Any) -> np.ndarray:
     return values
 
 
-def _read_npz(name: str, content: bytes, wanted: _Wanted) -> Samples:
+def _read_npz(name: str, content: bytes, wanted: Wanted) -> Samples:
     if wanted.label_column is not None:
         raise InvalidInputError(f"label_column is for CSV and Parquet files; in {name} the array y holds the labels.")
     try:

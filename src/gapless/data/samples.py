@@ -10,11 +10,15 @@ import scipy.sparse as sp
 
 @dataclass(frozen=True)
 class Samples:
-    """What a file holds: X (CSR from LIBSVM format, else an array), y (empty where it has no labels), and the columns' names where it has them."""
+    """What a file holds: X (CSR from LIBSVM format, else an array), y (empty where it has no labels), and the columns' names where it has them.
+
+    ``label_name`` is the name of the label's column.
+    """
 
     X: np.ndarray | sp.csr_array
     y: np.ndarray
     feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
 
     @property
     def labelled(self) -> bool:

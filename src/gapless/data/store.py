@@ -10,22 +10,22 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from gapless.data.files import _OPENERS, _PARQUET, _SVMLIGHT_SUFFIXES, Samples, _Wanted, parquet_pieces, read_samples
-from gapless.data.svmlight import read_svmlight
+from gapless.data.files import Samples
+from gapless.data.pieces import Wanted, file_pieces, row_blocks
 from gapless.errors import InvalidInputError
 
 _HEAD, _FORMAT = "store.json", "gapless store 1"
 # The types that the arrays of a store have.
 _NUMBERS = r"[<>][fiu][48]|\|[biu]1|[<>][iuf]2"
 _TYPES = {"X": "<f[48]", "values": "<f[48]", "indices": "<i4", "indptr": "<i4", "y": rf"{_NUMBERS}|[<>]U\d{{1,6}}"}
-_PIECE = 1 << 24  # bytes of text, or eighths of rows of a table, that are in memory at a time
+_INDICES = 1 << 24  # indices that are rewritten at a time
 
 Progress = Callable[[str, int], Any]
 
@@ -45,10 +45,10 @@ def convert(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> Path:
-    r"""Write a store from a file, or from all files of a folder in the order of their names; returns the store's path.
+    r"""Write a store from a file, from all files of a folder in the order of their names, or from another store; returns the store's path.
 
     Files are what :func:`gapless.data.files.read_samples` reads. LIBSVM text and Parquet are read piece by piece, others file by file; all must have
-    the same columns, and LIBSVM files become CSR, all others a dense array. ``dtype="float32"`` halves the values: the store then holds,
+    the same columns, and LIBSVM files become CSR, all others what they are. ``dtype="float32"`` halves the values: the store then holds,
     and a certificate then speaks of, the rounded numbers. ``progress`` is called with each file's name and the samples written so far.
 
     >>> import tempfile, gapless as gl
@@ -63,16 +63,19 @@ def convert(
     target = Path(store)
     if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not is_store(target))):
         raise InvalidInputError(f"store must be a new folder, or a store to replace; {target} is neither.")
-    files = _files(Path(source))
+    former = open_store(source) if is_store(source) else None
+    files = _files(Path(source)) if former is None else [Path(source)]
     building = target.with_name(target.name + ".part")
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
-    wanted = _Wanted(label_column, numeric_labels, labelled=True, n_features=n_features)
+    wanted = Wanted(label_column, numeric_labels, labelled=True, n_features=n_features)
     try:
         writer = _Writer(building, np.dtype(dtype), n_features)
         for file in files:
-            for piece in _pieces(file, wanted):
-                writer.add(file.name, piece)
+            for piece, raw in (
+                file_pieces(file, wanted) if former is None else ((block, False) for block in row_blocks(former))
+            ):
+                writer.add(file.name, piece, raw)
                 if progress is not None:
                     progress(file.name, writer.n)
         writer.finish()
@@ -112,11 +115,26 @@ def open_store(path: str | Path) -> Samples:
         if y.shape != (n,):
             raise ValueError(f"it has {len(y):,} labels for {n:,} samples")
         X = arrays["X"].reshape(n, d) if "X" in arrays else _csr(n, d, arrays)
+        names = _names(head, d)
     except FileNotFoundError as error:
         raise InvalidInputError(f"{folder} is no store: {error.filename} does not exist.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInputError(f"{folder} is a store that cannot be read: {error}.") from None
-    return Samples(X, y)
+    return Samples(X, y, *names)
+
+
+def _names(head: dict[str, Any], d: int) -> tuple[tuple[str, ...] | None, str | None]:
+    """The names of the features and of the label, where the store has them."""
+    names, label = head.get("feature_names"), head.get("label_name")
+    if names is None:
+        return None, None
+    if (
+        not isinstance(names, list)
+        or len(names) != d
+        or not all(isinstance(each, str) for each in [*names, label or ""])
+    ):
+        raise ValueError(f"it has no name for each of its {d:,} features")
+    return tuple(names), label
 
 
 def _plain(value: Any) -> Any:
@@ -162,33 +180,6 @@ def _files(source: Path) -> list[Path]:
     return files
 
 
-def _pieces(file: Path, wanted: _Wanted) -> Iterator[Samples]:
-    """The samples of a file, a part of it at a time where its format allows that."""
-    with file.open("rb") as stream:
-        if stream.read(4) == _PARQUET:
-            rows = max(1, _PIECE // (8 * _columns(file)))
-            yield from parquet_pieces(file.name, file, wanted, rows)
-            return
-        if file.suffix not in _SVMLIGHT_SUFFIXES or file.suffix in _OPENERS:
-            yield read_samples(file, label_column=wanted.label_column, numeric_labels=wanted.numeric_labels)
-            return
-        stream.seek(0)
-        while lines := stream.readlines(_PIECE):
-            if any(line.strip() and not line.lstrip().startswith(b"#") for line in lines):
-                yield _text_piece(file.name, b"".join(lines))
-
-
-def _columns(file: Path) -> int:
-    from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
-
-    return max(1, len(read_schema(file).names))
-
-
-def _text_piece(name: str, content: bytes) -> Samples:
-    """A part of a LIBSVM file, its indices as they are written: only the whole tells whether they count from one."""
-    return read_svmlight(name, content, zero_based=True)
-
-
 class _Writer:
     """Appends pieces to the arrays of a store."""
 
@@ -198,15 +189,23 @@ class _Writer:
         self.least = np.iinfo(np.int64).max
         self.sparse: bool | None = None
         self.labels: list[np.ndarray] = []
+        self.raw = False
+        self.names: tuple[str, ...] | None = None
+        self.label_name: str | None = None
 
-    def add(self, name: str, piece: Samples) -> None:
+    def add(self, name: str, piece: Samples, raw: bool = False) -> None:
+        """Append a piece; ``raw``: its indices are as LIBSVM text has them, so that only the whole tells whether they count from one."""
         X: Any = piece.X
         sparse = sp.issparse(X)
-        if self.sparse not in (None, sparse) or (not sparse and self.sparse is False and X.shape[1] != self.width):
+        first = self.sparse is None
+        same = self.sparse == sparse and (sparse or X.shape[1] == self.width) and self.names == piece.feature_names
+        if not first and not same:
             raise InvalidInputError(f"{name} has other columns than the files before it.")
+        if not first and self.raw != raw:
+            raise InvalidInputError(f"{name} is in another format than the files before it; convert them one by one.")
         if not piece.labelled:
             raise InvalidInputError(f"{name} has no labels.")
-        self.sparse = sparse
+        self.sparse, self.raw, self.names, self.label_name = sparse, raw, piece.feature_names, piece.label_name
         with np.errstate(over="ignore"):
             values = (X.data if sparse else X).astype(self.dtype)
         if not np.isfinite(values).all():
@@ -235,11 +234,11 @@ class _Writer:
         arrays = {"y": [y.dtype.str, len(y)]}
         if self.sparse:
             # As a whole file is read: indices that never are zero count from one.
-            first = 1 if self.least >= 1 and self.entries and self.n_features in (None, self.width - 1) else 0
+            first = 1 if self.raw and self.least >= 1 and self.entries else 0
             if first:
                 indices = np.memmap(self.folder / "indices.bin", dtype=np.int32, mode="r+")
-                for begin in range(0, len(indices), _PIECE):
-                    indices[begin : begin + _PIECE] -= 1
+                for begin in range(0, len(indices), _INDICES):
+                    indices[begin : begin + _INDICES] -= 1
                 indices.flush()
             self.width = max(1, self.width - first)
             lengths = np.fromfile(self.folder / "lengths.bin", dtype=np.int32)
@@ -258,7 +257,9 @@ class _Writer:
                     f"n_features must be at least {self.width}, as the files have; got {self.n_features}."
                 )
             self.width = self.n_features
-        head = {"format": _FORMAT, "shape": [self.n, self.width], "arrays": arrays}
+        head: dict[str, Any] = {"format": _FORMAT, "shape": [self.n, self.width], "arrays": arrays}
+        if self.names is not None:
+            head |= {"feature_names": self.names, "label_name": self.label_name}
         (self.folder / _HEAD).write_text(json.dumps(head, indent=2))
 
     def _texts(self) -> np.ndarray:

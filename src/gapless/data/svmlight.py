@@ -16,21 +16,24 @@ from gapless.errors import InvalidInputError
 _LARGEST_INDEX = 2**32 - 1
 
 
-def read_svmlight(name: str, content: bytes, zero_based: bool | str = "auto") -> Samples:
-    """The samples of a text that is known to be UTF-8; ``zero_based="auto"`` takes indices that never are zero to count from one."""
+def read_svmlight(name: str, content: bytes, zero_based: bool | str = "auto", first_line: int = 1) -> Samples:
+    """The samples of a text that is known to be UTF-8; ``zero_based="auto"`` takes indices that never are zero to count from one.
+
+    ``first_line`` is the number of the text's first line, where it is a part of a file.
+    """
     try:
         X, y = load_svmlight_file(io.BytesIO(content), zero_based=zero_based)
     except (ValueError, OverflowError) as error:
-        _raise_first_mistake(name, content)
+        _raise_first_mistake(name, content, first_line)
         raise InvalidInputError(f"{name} is not in LIBSVM format: {error}.") from error
     if X.shape[1] > _LARGEST_INDEX or not (np.isfinite(X.data).all() and np.isfinite(y).all()):
-        _raise_first_mistake(name, content)
+        _raise_first_mistake(name, content, first_line)
     check_structure(X, name)
     return Samples(sp.csr_array(X), as_integers(y))
 
 
-def _raise_first_mistake(name: str, content: bytes) -> None:
-    for number, line in enumerate(content.decode(errors="replace").splitlines(), start=1):
+def _raise_first_mistake(name: str, content: bytes, first_line: int) -> None:
+    for number, line in enumerate(content.decode(errors="replace").splitlines(), start=first_line):
         mistake = _mistake(line.split("#")[0].split())
         if mistake:
             raise InvalidInputError(f"{name}, line {number}: {mistake}")

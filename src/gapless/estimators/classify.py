@@ -79,7 +79,9 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         self._keep_support(X, support, spec)
         self._store_model(packed, intercepts)
         flip = -1.0 if len(classes) == 2 else 1.0
-        self.dual_coef_, self.intercept_ = self._store_dual(flip * packed), flip * intercepts + 0.0
+        # Of several classes both are one array, as scikit-learn has it: a pickle then holds it once.
+        self.dual_coef_ = self._dual_coef_ if flip == 1.0 else self._store_dual(flip * packed)
+        self.intercept_ = flip * intercepts + 0.0
         self.n_iter_ = np.array([round(solved.iterations) for solved in run.solved], dtype=np.int32)
         return self._finish(run)
 
@@ -132,9 +134,10 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
                [0.   , 0.08 , 0.222]])
         """
         check_is_fitted(self)
-        alpha = np.zeros((self.shape_fit_[0], len(self._solved)))
-        for k, (member, solved, scale) in enumerate(zip(self._members, self._solved, self._scales, strict=True)):
-            alpha[member, k] = np.abs(solved.beta) / scale
+        betas = [solved.beta for solved in self._solved]
+        alpha = np.zeros((self.shape_fit_[0], len(betas)))
+        for k, (member, beta, scale) in enumerate(zip(self._members, betas, self._scales, strict=True)):
+            alpha[member, k] = np.abs(beta) / scale
         return alpha[:, 0] if alpha.shape[1] == 1 else alpha
 
     def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.callbacks import CallbackSupport, FitHooks
@@ -17,6 +18,7 @@ from gapless.estimators.deadline import Deadline
 from gapless.estimators.judging import Bounds, judged
 from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
+from gapless.estimators.solved import Kept, Solved, compacted
 from gapless.estimators.stages import SMALL, solve_in_stages
 from gapless.estimators.watch import Watch
 from gapless.machine import core_count, limit_threads_here
@@ -29,37 +31,9 @@ from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import SMO, Solver
 from gapless.solvers.base import own_solver
-from gapless.store import StoringMixin, register
+from gapless.store import StoringMixin
 from gapless.store.kinds import fits
 from gapless.trace import Trace
-
-register(Reach)
-
-
-@register
-@dataclass(frozen=True)
-class Solved:
-    """What a fitted estimator keeps of one subproblem: all but its data.
-
-    ``beta`` are the coefficients of w in the samples (of a linear estimator the dual variables, beside its w).
-    """
-
-    solver: str
-    status: Status
-    proven: bool
-    iterations: float
-    seconds: float
-    certificate: Certificate
-    trace: Trace = field(repr=False)
-    beta: np.ndarray = field(repr=False)
-    w: np.ndarray | None = field(repr=False)
-    offsets: np.ndarray = field(repr=False)
-    reach: Reach
-
-    @property
-    def b(self) -> float:
-        """The intercept: the mean of the offsets."""
-        return float(self.offsets.sum()) / len(self.offsets)
 
 
 @dataclass(frozen=True)
@@ -72,9 +46,10 @@ class Run:
 
 
 class SolvingMixin(StoringMixin, CallbackSupport):
-    """Runs the subproblems of an estimator and sets ``certificate_``, ``certificates_``, ``trace_`` and ``traces_``."""
+    """Runs the subproblems of an estimator and sets ``certificate_`` and ``certificates_``; ``trace_`` and ``traces_`` are read from them."""
 
     _certified: ClassVar[bool] = True  # whether a fit solves problems that have certificates
+    _solved: list[Any]  # Solved, or Kept after compact
     _in_samples: ClassVar[bool] = False  # whether the model is its coefficients in the samples, and not w
 
     def _solve_all(
@@ -130,22 +105,57 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         results = [judged(_final(self._settle(result), self._in_samples, bounds.gap), bounds) for result in results]
         if not watch.halted:
             warn_if_early(results, self._opening, bounds, features)
-        self._solved = [_keep(result, self._in_samples) for result in results]
+        solved = [_keep(result, self._in_samples) for result in results]
+        self._solved = list(solved)
         self._show_proofs()
         interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
-        return Run(self._solved, hooks, interruption)
+        return Run(solved, hooks, interruption)
 
     def _show_proofs(self) -> None:
-        """Set what users read of the subproblems: their certificates and traces, and those of the worst."""
+        """Set what users read of the subproblems: their certificates, and that of the worst."""
         self.certificates_ = [solved.certificate for solved in self._solved]
         self.certificate_: Certificate = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
-        self.traces_ = [solved.trace for solved in self._solved]
-        self.trace_: Trace = self.traces_[self.certificates_.index(self.certificate_)]
+
+    @property
+    def traces_(self) -> list[Trace]:
+        """The history of each subproblem."""
+        check_is_fitted(self, "_solved")
+        return [solved.trace for solved in self._solved]
+
+    @property
+    def trace_(self) -> Trace:
+        """The history of the subproblem of the widest gap."""
+        traces = self.traces_
+        return traces[self.certificates_.index(self.certificate_)]
+
+    def compact(self) -> Any:
+        """Drop what neither predictions nor the certificate need, so that a pickle or a saved file is small; returns the estimator.
+
+        Dropped are ``trace_``, ``traces_``, ``alpha_`` of classifiers and linear models, and the start of a fit with ``warm_start=True``, which then
+        begins anew. Predictions, ``decision_interval``, ``certificate_``, ``save``, ``to_onnx`` and scikit-learn's attributes stay as they are.
+        ``gapless verify`` still proves a model with support vectors, whose coefficients are its dual variables; a linear model has none any more.
+
+        >>> import pickle, gapless
+        >>> model = gapless.LinearSVC().fit([[float(i)] for i in range(1000)], [i // 500 for i in range(1000)])
+        >>> before = len(pickle.dumps(model))
+        >>> len(pickle.dumps(model.compact())) < before / 4
+        True
+        >>> model.alpha_
+        Traceback (most recent call last):
+        ...
+        gapless.errors.DroppedError: compact() has dropped the dual variables of all samples (alpha_); fit the model again to have it.
+        """
+        check_is_fitted(self)
+        if hasattr(self, "_solved"):
+            self._solved = [compacted(solved) for solved in self._solved]
+        if hasattr(self, "_members"):
+            del self._members  # which samples each pair of classes has: for alpha_ alone
+        return self
 
     def _check_loaded(self) -> None:
         if self._certified:
             solved = getattr(self, "_solved", None)
-            if not solved or not fits(solved, list[Solved]):
+            if not solved or not fits(solved, list[Kept]):
                 raise InvalidInputError("it does not tell what was proven")
             self._show_proofs()
 
@@ -181,7 +191,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     def _starts(self, count: int) -> list[Solved | None]:
         previous = getattr(self, "_solved", None)
-        return list(previous) if self.warm_start and previous is not None and len(previous) == count else [None] * count
+        if not self.warm_start or previous is None or len(previous) != count or not fits(previous, list[Solved]):
+            return [None] * count
+        return list(previous)
 
     def _finish(self, run: Run) -> Any:
         """Return self, or raise the interruption that a fitted and certified model has survived."""

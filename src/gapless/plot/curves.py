@@ -101,6 +101,8 @@ def _of_estimators(estimators: Any) -> dict[str, _History]:
     for place, (label, estimator) in enumerate(named.items()):
         fitted = innermost(estimator, fitted=True)
         if not (hasattr(fitted, "trace_") and hasattr(fitted, "traces_")):
+            if hasattr(fitted, "certificates_"):
+                fitted.trace_  # noqa: B018  # raises the sentence that compact() dropped it
             raise InvalidInputError(
                 "from_estimator draws the history (trace_) that an estimator of Gapless keeps of its proof; "
                 f"got {type(fitted).__module__.partition('.')[0]}'s {type(fitted).__name__}, which has none."

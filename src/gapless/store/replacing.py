@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,7 +17,14 @@ except ImportError:  # Windows: parts cannot be told to be dead, and stay
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write ``content`` beside ``target``, have it on disk, and rename it: whatever happens, ``target`` is the old file or the whole new one.
+    """Make ``content`` the whole content of ``target``, as :func:`replacing` does."""
+    with replacing(target) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file beside ``target`` to write to, which at the end is on disk and renamed: whatever happens, ``target`` is the old or the whole new one.
 
     Who writes holds a lock on its part, which ends with the process, however it ends. A part of the same target without a lock is therefore
     nobody's, and is removed.
@@ -24,7 +33,7 @@ def replace_file(target: Path, content: bytes) -> None:
     part, file = _new_part(target)
     try:
         with file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             os.replace(part, target)

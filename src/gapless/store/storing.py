@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
 from gapless.store import model_file
 from gapless.store.kinds import fits
+from gapless.store.scaled import PIPELINE, joined, restored_scaler, scaler_forms, split
 from gapless.store.state import from_plain, to_plain
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
@@ -54,7 +55,7 @@ class StoringMixin:
     _stored: ClassVar[tuple[str, ...]] = (
         *("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "shape_fit_"),
         *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "n_iter_", "fit_status_"),
-        *("certificate_", "certificates_", "trace_", "traces_"),
+        *("certificate_", "certificates_"),
         *("_kernel_object", "_gamma", "_sparse", "_n_support", "_dual_coef_", "_intercept_"),
         *("_solved", "_members", "_scales"),
     )
@@ -74,18 +75,20 @@ class StoringMixin:
         >>> again.predict([[3.0]]).tolist(), again.certificate_ == model.certificate_
         (['yes'], True)
         """
+        save(self, path)
+
+    def _description(self, writer: Writer) -> dict[str, Any]:
+        """The class, its parameters and what a fit has set, whose arrays the writer collects."""
         check_is_fitted(self)
         name = type(self).__name__
         if _ESTIMATORS.get(name) is not type(self):
             raise UnsupportedError(
                 f"{name} cannot be saved, since load would not know the class; name it by gapless.store.register({name})."
             )
-        writer = Writer()
         state = vars(self)
         parameters = {key: _form(writer, name, key, value) for key, value in self.get_params(deep=False).items()}  # type: ignore[attr-defined]
         fitted = {key: _form(writer, name, key, state[key]) for key in self._stored if key in state}
-        description = {"gapless": version("gapless"), "class": name, "parameters": parameters, "fitted": fitted}
-        model_file.write(path, description, writer.arrays)
+        return {"class": name, "parameters": parameters, "fitted": fitted}
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle, copies and skops keep: attributes, with proofs, traces and kernels as text and arrays."""
@@ -161,8 +164,42 @@ def _form(writer: Writer, owner: str, key: str, value: Any) -> Any:
         ) from None
 
 
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write an estimator, or a pipeline of a StandardScaler and an estimator, to a file that :func:`load` reads.
+
+    Of the pipeline the file keeps the scaler's numbers, so that what is loaded takes the data as it was before scaling.
+
+    >>> import os, tempfile
+    >>> import gapless
+    >>> from gapless.store import save
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> model = make_pipeline(StandardScaler(), gapless.SVC()).fit([[-100.0], [300.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     save(model, path)
+    ...     again = gapless.load(path)
+    >>> again.predict([[250.0]]).tolist(), [name for name, _ in again.steps]
+    (['yes'], ['standardscaler', 'svc'])
+    """
+    writer = Writer()
+    if isinstance(model, StoringMixin):
+        description = model._description(writer)
+    else:
+        scaler, estimator = split(model)
+        if scaler is None or not isinstance(estimator, StoringMixin):
+            raise UnsupportedError(
+                f"save takes an estimator of Gapless, or a pipeline of a StandardScaler and one; got {type(model).__name__}."
+            )
+        forms = scaler_forms(scaler, writer)
+        description = {"class": PIPELINE, "scaler": forms, "model": estimator._description(writer)}
+    model_file.write(path, {"gapless": version("gapless"), **description}, writer.arrays)
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """The model that ``save`` has written, with predictions equal to the last bit. No code in a file is ever run.
+
+    A model that was saved with its scaler is a :class:`sklearn.pipeline.Pipeline` of the two.
 
     A file that is missing, damaged, foreign or of a newer format is a :class:`~gapless.errors.ModelFileError`.
 
@@ -196,10 +233,18 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
     if not isinstance(description.get("gapless"), str):
         raise InvalidInputError("it does not tell the version of Gapless that wrote it")
+    reader = Reader(arrays)
+    if description["class"] != PIPELINE:
+        return _restore_estimator(description, reader)
+    scaler = restored_scaler(description["scaler"], reader)
+    return joined(scaler, _restore_estimator(description["model"], reader))
+
+
+def _restore_estimator(description: dict[str, Any], reader: Reader) -> Any:
     name = description["class"]
     if name not in _ESTIMATORS:
         raise InvalidInputError(f"its class {name!r} is none of {', '.join(sorted(_ESTIMATORS))}")
-    cls, reader = _ESTIMATORS[name], Reader(arrays)
+    cls = _ESTIMATORS[name]
     model = cls(**{key: reader.decode(form) for key, form in description["parameters"].items()})
     for key, form in description["fitted"].items():
         if key not in cls._stored:  # type: ignore[attr-defined]

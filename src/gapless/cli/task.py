@@ -1,0 +1,48 @@
+"""Whether targets are classes or numbers, decided by a rule that can be said in one sentence, and said where it decides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapless.errors import InvalidInputError
+
+TASKS = ("auto", "classification", "regression", "one-class")
+# Whole numbers of which more than this are different are targets: of the usual data sets in LIBSVM format, letters (26) and digits (10) stay below,
+# years, ages and prices lie above.
+MOST_CLASSES = 50
+RULE = (
+    f"auto takes targets with fractions for a regression, and texts for classes. Whole numbers are classes where only two are different, or at most "
+    f"{MOST_CLASSES} and none of them occurs only once; else they are targets of a regression. A decision on more than two whole numbers is told."
+)
+
+
+def check_task(task: str, positive: str | None) -> None:
+    """Refuse a task that there is not, and one that has no classes to choose ``--positive`` from."""
+    if task not in TASKS:
+        raise InvalidInputError(f"--task must be one of {', '.join(TASKS)}; got {task!r}.")
+    if positive is not None and task not in ("auto", "classification"):
+        raise InvalidInputError(f"--positive is for --task classification; got --task {task}.")
+
+
+def decide(y: np.ndarray) -> tuple[str, str | None]:
+    """(task, what to tell the user of the decision) for ``--task auto``; the second is None where there was nothing to decide.
+
+    >>> from gapless.cli.task import decide
+    >>> decide(np.array([0.5, 1.0])), decide(np.array([-1, 1]))
+    (('regression', None), ('classification', None))
+    >>> decide(np.array([30, 41, 52, 30]))[1]
+    'the targets are 3 different whole numbers, taken as numbers for a regression; --task classification takes them as classes.'
+    """
+    if y.dtype.kind not in "iub":
+        return ("regression" if y.dtype.kind == "f" else "classification"), None
+    counts = np.unique(y, return_counts=True)[1]
+    if len(counts) <= 2:
+        return "classification", None
+    classes = len(counts) <= MOST_CLASSES and counts.min() > 1
+    task, taken, other, otherwise = (
+        ("classification", "as classes", "regression", "numbers")
+        if classes
+        else ("regression", "as numbers for a regression", "classification", "classes")
+    )
+    told = f"the targets are {len(counts):,} different whole numbers, taken {taken}; --task {other} takes them as {otherwise}."
+    return task, told

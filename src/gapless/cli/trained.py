@@ -1,0 +1,71 @@
+"""What ``gapless train`` tells of a finished run, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gapless.cli.models import n_support, print_facts, proof, scaling, title
+from gapless.cli.output import console
+from gapless.data.samples import Samples
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run; ``worst`` is the subproblem of the widest gap."""
+
+    task: str
+    model: Any
+    scaler: Any
+    samples: Samples
+    out: Path
+    worst: Any
+    proven: bool
+    seconds: float
+
+
+def print_json(run: Run) -> None:
+    """One JSON object."""
+    model = run.model
+    classes = getattr(model, "classes_", None)
+    content = {
+        "model": str(run.out),
+        "task": run.task,
+        "class": type(model).__name__,
+        "kernel": repr(model._kernel_object) if hasattr(model, "_kernel_object") else None,
+        "scaled": run.scaler is not None,
+        "solver": run.worst.solver,
+        "samples": run.samples.X.shape[0],
+        "features": run.samples.X.shape[1],
+        "classes": None if classes is None else classes.tolist(),
+        "support_vectors": n_support(model),
+        "tol": model.tol,
+        "proven": run.proven,
+        "status": run.worst.status.name,
+        "certificate": proof(model.certificate_),
+        "certificates": [proof(certificate) for certificate in model.certificates_],
+        "seconds": run.seconds,
+    }
+    print(json.dumps(content, indent=2))
+
+
+def print_run(run: Run) -> None:
+    """Names and values, one a line."""
+    model, samples = run.model, run.samples
+    parts = len(model.certificates_)
+    among = f" (the worst of {parts} subproblems)" if parts > 1 else ""
+    support = n_support(model)
+    facts = [
+        ("model", title(model)),
+        ("data", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"),
+        *([] if run.scaler is None else [("scaled", scaling(run.scaler))]),
+        ("certificate", f"{model.certificate_}{among}"),
+        ("proven", f"to {model.tol:g}" if run.proven else "no"),
+        ("solver", run.worst.solver),
+        *([] if support is None else [("support vectors", f"{support:,}")]),
+        ("seconds", f"{run.seconds:.2f}"),
+        ("saved to", f"{run.out} ({run.out.stat().st_size:,} bytes)"),
+    ]
+    print_facts(console(), facts)
