@@ -41,7 +41,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constraine
 gl.plot.DecisionDisplay.from_result(apart).plot(left, title=f"A margin of {2 / np.linalg.norm(apart.w):.2f}")
 for label, color, marker in (("left", "#0072B2", "o"), ("right", "#D55E00", "s")):
     right.scatter(*X_stray[y_stray == label].T, s=16, color=color, marker=marker, label=label)
-    right.fill(*X_stray[hulls[label]].T, facecolor=color, edgecolor=color, linewidth=1.4, alpha=0.3)
+    corners = X_stray[[*hulls[label], hulls[label][0]]]
+    right.fill(*corners.T, color=color, alpha=0.15)
+    right.plot(*corners.T, color=color, linewidth=1.6)
 right.scatter(*shared["left"], s=150, marker="*", color="black", zorder=3, label="in both hulls")
 right.set(title="No margin: the hulls share a point", xlabel="x₁", ylabel="x₂")
 right.legend(loc="lower right")
