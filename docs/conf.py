@@ -19,6 +19,7 @@ version = release = gapless.__version__
 extensions = [
     "api_pages",
     "source_pages",
+    "tidy_blocks",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.mathjax",
@@ -37,7 +38,7 @@ myst_dmath_double_inline = True
 numpydoc_show_class_members = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "inherited-members": True}
 autosummary_generate = True
 autosummary_ignore_module_all = False
 

@@ -74,7 +74,15 @@ def _page(name: str) -> str:
         sections.setdefault(section_of(getattr(module, each)), []).append(each)
     for heading in _SECTIONS:
         if heading in sections:
-            lines += [heading, "-" * len(heading), "", ".. autosummary::", "   :toctree: names", ""]
+            lines += [
+                heading,
+                "-" * len(heading),
+                "",
+                ".. autosummary::",
+                "   :toctree: names",
+                "   :nosignatures:",
+                "",
+            ]
             lines += [f"   {each}" for each in sorted(sections[heading], key=str.lower)] + [""]
     return "\n".join(lines)
 
