@@ -47,5 +47,6 @@ def draw(comparison: Comparison) -> Figure:
 
 
 if __name__ == "__main__":
-    draw(main())
+    found = main()
+    draw(found)
     plt.show()
