@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 NATIVE := $(VENV)/.native
 READY := $(VENV)/.ready
+SITE := $(VENV)/.site
 
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 # What compiles the core is installed beside it, so that an edit is compiled in seconds and by the same tools.
@@ -22,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native stubs test test-slow campaign mutations lint format sanitize figures demo wheel clean
+.PHONY: help setup native stubs test test-slow campaign mutations lint format sanitize figures docs demo wheel clean
 .PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled
 
 help: ## show this list
@@ -94,6 +95,15 @@ sanitize: $(READY) ## the core under ASan + UBSan and its pool under TSan: some 
 figures: $(READY) $(NATIVE) ## draw the figures of the README and of the docs anew, each from its example
 	$(BIN)/python docs/draw.py
 
+$(SITE): $(BASE)
+	@echo "Installing what builds the site: a minute, once."
+	@$(PIP) 'gapless[docs]'
+	@touch $@
+
+docs: $(SITE) $(NATIVE) ## the documentation as a site, in docs/_build/html, with the gallery's examples run: minutes
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "The site: docs/_build/html/index.html"
+
 demo: $(NATIVE) ## four experiments: a table, and figures in demo-figures/
 	$(BIN)/gapless demo --figures demo-figures
 
@@ -133,5 +143,5 @@ bench-linear: $(READY) $(NATIVE) ## linear models against LIBLINEAR, Snap ML and
 	$(BIN)/python benchmarks/linear.py
 
 clean: ## remove .venv, caches and everything that was built
-	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist
+	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist docs/_build docs/api docs/gallery docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

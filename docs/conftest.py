@@ -8,6 +8,9 @@ import pytest
 
 from tests.conftest import load_shared
 
+# The settings of the site, which need what builds it, and what its build writes: no tests are in them.
+collect_ignore = ["conf.py", "_ext", "_build", "api", "gallery"]
+
 
 @pytest.fixture(autouse=True)
 def loader(doctest_namespace: dict[str, Any]) -> None:

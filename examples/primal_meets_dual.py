@@ -1,20 +1,21 @@
-"""All solvers on one problem: every primal value from above and every dual value from below enclose one number.
+"""
+All solvers meet at one number
+==============================
 
-python examples/primal_meets_dual.py           prints what each of them proves
-python examples/primal_meets_dual.py meet.png  draws how it got there
+Every primal value from above and every dual value from below enclose the optimum of one problem, whichever solver found them.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 import gapless as gl
 from gapless.plot import ConvergenceDisplay
-from gapless.plot.style import new_figure
+from gapless.plot.style import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ def main() -> Comparison:
     X, y = load_breast_cancer(return_X_y=True)
     problem = gl.Problem(StandardScaler().fit_transform(X), y, lam_mean=0.02, intercept="regularized")
     print(problem)
-    comparison = gl.compare(problem, tol=1e-6, max_time=10.0)
+    comparison = gl.compare(problem, tol=1e-6, max_time=2.0)
     print(comparison)
     proofs = [result.certificate for result in comparison.results.values()]
     low, high = max(proof.dual for proof in proofs), min(proof.primal for proof in proofs)
@@ -37,14 +38,15 @@ def main() -> Comparison:
 
 def draw(comparison: Comparison) -> Figure:
     """Both bounds of every solver over the seconds."""
-    figure, axes = new_figure(1, 1, (9.6, 5.6))
+    with style():
+        figure, axes = plt.subplots(figsize=(9.6, 5.6), layout="constrained")
     display = ConvergenceDisplay.from_results(dict(comparison.results), x="seconds")
     title = f"Every primal from above, every dual from below: all meet at {display.optimum:.7g}"
-    display.plot(axes[0, 0], scale="symlog", title=title)
+    display.plot(axes, scale="symlog", title=title)
     return figure
 
 
 if __name__ == "__main__":
     found = main()
-    if sys.argv[1:]:
-        draw(found).savefig(sys.argv[1])
+    draw(found)
+    plt.show()

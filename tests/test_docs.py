@@ -1,6 +1,6 @@
-"""The documentation cannot rot: what its pages name exists, its links lead somewhere, and its examples run.
+"""The documentation cannot rot: what its pages name exists, its links lead somewhere, and its figures are drawn from its examples.
 
-The ``>>>`` code on the pages is run by pytest itself (``--doctest-glob="*.md"``).
+The ``>>>`` code on the pages is run by pytest itself (``--doctest-glob="*.md"``), the gallery's scripts by test_examples.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import gapless as gl
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 CODE_LINK = re.compile(r"\[`([\w.]+)`\]\(\.\./((?:src/gapless|tests)/[\w/]+\.py|native/[\w/]+\.hpp)\)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -168,29 +167,6 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def test_every_example_is_run_here():
-    assert {path.stem for path in EXAMPLES} == {"no_hard_margin", "primal_meets_dual", "two_rings"}
-
-
-def test_two_rings(capsys):
-    accuracy = load(ROOT / "examples" / "two_rings.py").main()
-    assert accuracy["linear, Cartesian"] < 0.7 < 0.98 < min(accuracy["linear, polar"], accuracy["RBF kernel"])
-    assert capsys.readouterr().out.count("relative gap") == 3
-
-
-def test_primal_meets_dual(capsys):
-    example = load(ROOT / "examples" / "primal_meets_dual.py")
-    comparison = example.main()
-    assert list(comparison.results) == [name for name in gl.solvers.SOLVERS if name != "newton"]
-    proofs = [result.certificate for result in comparison.results.values()]
-    low, high = max(proof.dual for proof in proofs), min(proof.primal for proof in proofs)
-    assert low <= high * (1 + 1e-12)
-    printed = capsys.readouterr().out
-    assert str(comparison) in printed and f"together: dual {low:.7f} <= optimum <= {high:.7f} primal\n" in printed
-    (axes,) = example.draw(comparison).axes
-    assert axes.get_title(loc="left").endswith(f"all meet at {high:.7g}")
-
-
 def test_make_figures_draws_every_figure_that_is_shown():
     """But that of the benchmark of growth, which an hour's measurement draws."""
     draw = load(DOCS / "draw.py")
@@ -204,10 +180,3 @@ def test_make_figures_draws_every_figure_that_is_shown():
         drawn |= set(re.findall(r"^>>> figure_(\w+) = Figure\(", page.read_text("utf-8"), flags=re.MULTILINE))
     assert shown - drawn == {"kernel-growth"} and drawn <= shown
     assert {f"{name}.png" for name in shown} == {path.name for path in (DOCS / "figures").glob("*.png")}
-
-
-def test_no_hard_margin(capsys):
-    apart, stray = load(ROOT / "examples" / "no_hard_margin.py").main()
-    assert apart.status is gl.Status.CONVERGED and stray.status is gl.Status.NOT_SEPARABLE
-    left, right = capsys.readouterr().out.strip().splitlines()[-2:]
-    assert left.split(" = ")[1] == right.split(" = ")[1]  # the point that both hulls share

@@ -164,7 +164,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     ``loss="hinge", dual=False``, which scikit-learn refuses, is solved.
 
     ``penalty="l1"`` makes weights exactly zero: :math:`\min ‖w‖_1 + |b|/s + C \sum_i w_i \max(0, 1 - y_i f(x_i))²`
-    (:class:`~gapless.problems.l1.L1Problem`), with a gap of at most ``tol``² (1e-10 at the least).
+    (:class:`~gapless.problems.l1.L1Problem`), with a gap of at most the square of ``tol`` (1e-10 at the least).
 
     ``multi_class="crammer_singer"`` trains all classes at once (:class:`~gapless.problems.crammer_singer.CrammerSingerProblem`) and ignores
     ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a column a class.

@@ -100,7 +100,7 @@ class Polynomial(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray | sp.csr_array:
-        """ψ(X) of shape (n_samples, n_output_features_), in X's precision; CSR where X is sparse."""
+        """ψ(X) of shape ``(n_samples, n_output_features_)``, in X's precision; CSR where X is sparse."""
         check_is_fitted(self)
         X = check_input(self, X, reset=False, sparse=True)
         require_memory(
