@@ -3,16 +3,17 @@
 Bytes of pickles, on data of variance 1, next to those of scikit-learn 1.9:
 
     data            estimator     fitted    compact()   scikit-learn
-    breast cancer   SVC           42,457       33,044         32,206
-    breast cancer   LinearSVC      6,806        1,724            842
-    breast cancer   SVR           67,995       63,173         62,763
-    breast cancer   LinearSVR      6,697        1,615            731
-    digits          SVC          786,864      517,354        500,327
-    digits          LinearSVC    160,887        9,605          5,862
-    digits          SVR          821,723      807,086        806,423
-    digits          LinearSVR     17,071        1,890          1,006
+    breast cancer   SVC           42,917       33,318         32,206
+    breast cancer   LinearSVC      7,340        2,021            840
+    breast cancer   SVR           68,463       63,446         62,763
+    breast cancer   LinearSVR      7,219        1,905            729
+    digits          SVC          826,770      546,088        500,327
+    digits          LinearSVC    169,426       15,224          5,860
+    digits          SVR          822,180      807,355        806,423
+    digits          LinearSVR     17,584        2,170          1,004
 
-What is left above scikit-learn's is the certificate of each subproblem and what decision_interval needs of it, some 400 bytes a subproblem.
+What is left above scikit-learn's is the certificate of each subproblem and what decision_interval needs of it, as text
+that skops reads too: about a thousand bytes a subproblem.
 """
 
 from __future__ import annotations
@@ -144,9 +145,9 @@ def test_a_linear_model_cannot_be_proven_without_its_dual_variables(tmp_path):
 
 
 def test_a_compact_pickle_is_as_large_as_scikit_learns_and_its_proofs():
-    """Beside scikit-learn's arrays: at most 500 bytes a subproblem and 2,000 in all, for as many support vectors."""
+    """Beside scikit-learn's arrays: at most 1,100 bytes a subproblem (a proof as text) and 2,000 in all, for as many support vectors."""
     X, y = load_digits(return_X_y=True)
     X = scale(X)
     ours, theirs = gl.SVC().fit(X, y).compact(), SVC().fit(X, y)
     vectors = (len(ours.support_) - len(theirs.support_)) * (8 * 64 + 8 * 9 + 8)
-    assert len(pickle.dumps(ours)) <= len(pickle.dumps(theirs)) + 45 * 500 + 2_000 + vectors
+    assert len(pickle.dumps(ours)) <= len(pickle.dumps(theirs)) + 45 * 1_100 + 2_000 + vectors

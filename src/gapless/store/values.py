@@ -26,6 +26,15 @@ _TEXT_BYTES = 2**26
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
 
 
+def _is_default(default: Any, value: Any) -> bool:
+    """Whether a field of a record goes without saying."""
+    return (
+        type(value) is type(default)
+        and isinstance(value, (type(None), bool, int, float, str, tuple))
+        and value == default
+    )
+
+
 class NotData(Exception):
     """A value that a file of numbers and text cannot hold."""
 
@@ -76,7 +85,9 @@ class Writer:
             return {"csr": parts, "shape": list(value.shape), "kind": kind.__name__}
         if RECORDS.get(kind.__name__) is kind:
             content = {
-                each.name: self.encode(getattr(value, each.name), f"{name}.{each.name}") for each in fields(kind)
+                each.name: self.encode(getattr(value, each.name), f"{name}.{each.name}")
+                for each in fields(kind)
+                if not _is_default(each.default, getattr(value, each.name))
             }
             return {"record": kind.__name__, "fields": content}
         raise NotData
