@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from gapless.kernels import Kernel
 from gapless.store.kernel_text import kernel_text
@@ -14,7 +17,7 @@ _PROOF = "_as_text"  # the key of a state under which they are
 
 
 def to_plain(state: dict[str, Any], fitted: Iterable[str]) -> dict[str, Any]:
-    """A state in which proofs, traces and kernels among the ``fitted`` attributes are a text and arrays; unchanged where one has no such form."""
+    """A state whose proofs, traces and kernels among the ``fitted`` attributes are compressed text and arrays; unchanged where one has none."""
     ours = {key: state[key] for key in fitted if key in state and _is_ours(state[key])}
     writer = Writer()
     try:
@@ -24,7 +27,8 @@ def to_plain(state: dict[str, Any], fitted: Iterable[str]) -> dict[str, Any]:
     if not ours:
         return state
     others = {key: value for key, value in state.items() if key not in ours}
-    return {**others, _PROOF: {"text": json.dumps(form), "arrays": writer.arrays}}
+    text = zlib.compress(json.dumps(form).encode())  # proofs of many subproblems repeat the same words
+    return {**others, _PROOF: {"text": np.frombuffer(text, dtype=np.uint8), "arrays": writer.arrays}}
 
 
 def from_plain(state: dict[str, Any]) -> dict[str, Any]:
@@ -32,7 +36,7 @@ def from_plain(state: dict[str, Any]) -> dict[str, Any]:
     if _PROOF not in state:
         return state
     plain = state[_PROOF]
-    ours = Reader(plain["arrays"]).decode(json.loads(plain["text"]))
+    ours = Reader(plain["arrays"]).decode(json.loads(zlib.decompress(plain["text"].tobytes())))
     return {**{key: value for key, value in state.items() if key != _PROOF}, **ours}
 
 
