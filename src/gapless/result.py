@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import singledispatch
 from typing import Any, Literal, NoReturn, Self
@@ -17,7 +17,7 @@ from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT, kkt
-from gapless.proof.points import changed
+from gapless.record import changed, record
 from gapless.trace import Trace
 
 
@@ -51,7 +51,7 @@ class Status(Enum):
         return str(self.value)
 
 
-@dataclass(frozen=True)
+@record
 class Result:
     """What a solver has found, to the digit that its algorithm left it at, with the certificate of how good it is.
 

@@ -20,8 +20,9 @@ from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best, Points, iterate_of
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, combine
 from gapless.proof.exact_ray import equal_rows_ray
-from gapless.proof.points import CertifiedPoint, changed
+from gapless.proof.points import CertifiedPoint
 from gapless.proof.separability import find_ray
+from gapless.record import changed
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver
 from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets
@@ -381,8 +382,8 @@ def _is_finite(*arrays: np.ndarray | None) -> bool:
 
 
 def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:
-    if not isinstance(tol, Real) or not tol >= 0:
+    if not isinstance(tol, (float, Real)) or not tol >= 0:
         raise InvalidInputError(f"tol must be a number of at least 0; got {tol!r}.")
     for name, value in (("max_iter", max_iter), ("max_time", max_time), ("check_every", check_every)):
-        if value is not None and not (isinstance(value, Real) and value > 0):
+        if value is not None and not (isinstance(value, (float, Real)) and value > 0):
             raise InvalidInputError(f"{name} must be positive or None; got {value!r}.")

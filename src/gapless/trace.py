@@ -9,11 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from gapless.proof.certificate import Certificate, Iterate
+from gapless.record import record
 
 _TINY = float(np.finfo(float).tiny)
 
 
-@dataclass(frozen=True)
+@record
 class Progress:
     """What a callback receives after each check: the iterate, the best bounds so far, and how far the solve has come.
 

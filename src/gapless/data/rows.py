@@ -9,7 +9,6 @@ import mmap
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from gapless import _native
 
@@ -43,7 +42,7 @@ Rows: TypeAlias = DenseRows | CsrRows | OnesRows
 
 def as_rows(X: Any) -> Rows:
     """View a checked matrix (see :func:`gapless.data.check_matrix`) as rows, without copying its values."""
-    if not sp.issparse(X):
+    if isinstance(X, np.ndarray):
         return DenseRows(frozen(np.ascontiguousarray(X)))
     return CsrRows(
         frozen(X.data),

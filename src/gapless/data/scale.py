@@ -69,5 +69,5 @@ def check_cost(cost: np.ndarray) -> None:
 def check_width(X: Any) -> None:
     """Refuse by a sentence, before anything is allocated, as many features as no vector of weights has room for."""
     d = X.shape[1]
-    if sp.issparse(X) and d > _WIDE:
+    if d > _WIDE and sp.issparse(X):
         require_memory(8 * _VECTORS * d, f"training on {d:,} features, with {_VECTORS} vectors of that length,")

@@ -18,7 +18,7 @@ def check_structure(X: Any, name: str = "X") -> bool:
 
     These are the formats whose conversion to CSR trusts their indices: CSR, CSC, BSR and COO. It takes one pass over the indices.
     """
-    if not sp.issparse(X):
+    if isinstance(X, np.ndarray) or not sp.issparse(X):
         return False
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X, name)

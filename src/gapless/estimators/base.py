@@ -102,7 +102,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         if self.solver != "auto" or getattr(self, "C", 1.0) == math.inf:
             return X, spec
         order = None if codes is None else np.argsort(codes, kind="stable")
-        table = None if spec.kernel is None else small_gram(spec.kernel, X, order, self._room_for(codes))
+        table = None if spec.kernel is None else small_gram(spec.kernel, X, order, lambda: self._room_for(codes))
         if table is None:
             return X, spec
         places = np.arange(X.shape[0], dtype=np.float64)
@@ -112,9 +112,8 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _room_for(self, codes: np.ndarray | None) -> float:
         """Bytes that a Gram matrix may take for its own sake: where all pairs of classes are short, their own matrices are as many entries twice."""
-        if (
-            codes is None or np.sort(np.bincount(codes[codes >= 0]))[-2:].sum() > FEW
-        ):  # samples of weight zero have no class
+        # Samples of weight zero have no class.
+        if codes is None or np.sort(np.bincount(codes[codes >= 0]))[-2:].sum() > FEW:
             return 0.0
         return float(getattr(self, "cache_size", 0.0)) * 2**20
 

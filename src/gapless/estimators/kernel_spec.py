@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,11 +115,13 @@ def in_storage_of(vectors: Any, X: Any) -> Iterator[tuple[slice, Any]]:
             yield part, X[part].toarray()
 
 
-def small_gram(kernel: Kernel, X: Any, order: np.ndarray | None = None, room: float = 0.0) -> Table | None:
-    """The Gram matrix of X, its rows in the given order, where it is quickly computed, or takes at most ``room`` bytes."""
+def small_gram(
+    kernel: Kernel, X: Any, order: np.ndarray | None = None, room: Callable[[], float] = float
+) -> Table | None:
+    """The Gram matrix of X, its rows in the given order, where it is quickly computed, or takes at most ``room()`` bytes."""
     n = X.shape[0]
     entries = X.nnz / n if sp.issparse(X) else X.shape[1]
-    if n * n * (entries + 10) > _SMALL_GRAM and 8 * n * n > room:
+    if n * n * (entries + 10) > _SMALL_GRAM and 8 * n * n > room():
         return None
     X = X if order is None else X[order]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words

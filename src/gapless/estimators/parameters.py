@@ -19,11 +19,11 @@ class Rule(NamedTuple):
 
 
 def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+    return isinstance(value, (float, Real)) and not isinstance(value, bool) and not math.isnan(value)
 
 
 def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return isinstance(value, (int, Integral)) and not isinstance(value, bool)
 
 
 def one_of(*choices: str) -> Rule:

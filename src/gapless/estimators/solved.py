@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from gapless.errors import DroppedError
 from gapless.proof.certificate import Certificate
 from gapless.proof.interval import Reach
+from gapless.record import record
 from gapless.result import Status
 from gapless.store import register
 from gapless.trace import Trace
@@ -24,7 +25,7 @@ _DROPPED = {
 
 
 @register
-@dataclass(frozen=True)
+@record
 class Kept:
     """What predictions, their intervals and the certificate need of one subproblem."""
 
@@ -50,7 +51,7 @@ class Kept:
 
 
 @register
-@dataclass(frozen=True)
+@record
 class Solved(Kept):
     """What a fitted estimator keeps of one subproblem: all but its data.
 

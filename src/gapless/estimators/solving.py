@@ -26,7 +26,7 @@ from gapless.problems.problem import Problem
 from gapless.proof.best import prove
 from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.interval import Reach
-from gapless.proof.points import changed
+from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import SMO, Solver

@@ -18,7 +18,7 @@ from gapless.errors import GaplessError, Interrupted
 from gapless.kernels import Linear
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point, is_valid
-from gapless.proof.points import changed
+from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver

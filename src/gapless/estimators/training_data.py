@@ -21,12 +21,12 @@ def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """(X, y) checked: X of float32 or float64, C-contiguous or CSR; ``y=None`` is for estimators without targets.
 
     The features' names and number are noted on the estimator. Most of scikit-learn's time goes into asking what kinds of tables X and y might be;
-    arrays that need no conversion are asked the questions that are left for them.
+    arrays that need no conversion, and have no names, are not asked.
     """
     if _needs_nothing(X) and (y is None or _is_targets(y, len(X))):
-        if y is None:
-            return validate_data(estimator, X, skip_check_array=True), None
-        return validate_data(estimator, X, y, skip_check_array=True)
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        return X, y
     if y is None:
         return take_features(estimator, X, reset=True), None
     return take_samples(estimator, X, y, reset=True)

@@ -177,7 +177,7 @@ class Problem(StatedValues):
         if not others.pop("is_checked", False):
             check_cost(cost)
         check_width(X)
-        X = X if sp.issparse(X) else frozen(X)
+        X = frozen(X) if isinstance(X, np.ndarray) else X
         groups, totals = others.pop("groups", None), others.pop("totals", None)
         self.__dict__.update(  # at once, which a frozen class would else forbid: pairs of classes may be many
             X=X,

@@ -10,7 +10,7 @@ The sums are those of ``native/proof``, which includes nothing of a solver's; ke
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import singledispatch
 
 import numpy as np
@@ -27,11 +27,12 @@ from gapless.proof.feasible import best_multiple, feasible
 from gapless.proof.hard import hard_offset, hard_primal
 from gapless.proof.points import CertifiedPoint, DualPoint, Iterate, Point, PrimalPoint
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
+from gapless.record import record
 
 _TINY = float(np.finfo(float).tiny)
 
 
-@dataclass(frozen=True)
+@record
 class Certificate:
     """Two bounds on the optimum: dual ≤ P* ≤ primal. ``inf`` (or ``-inf``) where there is no bound.
 

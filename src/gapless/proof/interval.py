@@ -8,15 +8,15 @@ it moves by no more than the fᵢ do, so that every optimal b lies within r max 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
+from gapless.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Reach:
     """What an interval needs to know of a certified solution, without its data: r, the intervals of the offsets, and the spread of the samples."""
 

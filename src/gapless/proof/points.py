@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import field, replace
+from typing import Any
 
 import numpy as np
 
 from gapless.data.validate import check_shape
 from gapless.problems.problem import Problem
-
-Record = TypeVar("Record")
-
-
-def changed(record: Record, **fields: Any) -> Record:
-    """A frozen dataclass with other fields, as ``dataclasses.replace`` makes it; some times faster, for what each small fit makes several of."""
-    twin = object.__new__(type(record))
-    twin.__dict__.update(record.__dict__, **fields)
-    return twin
+from gapless.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Point:
     """What a solver offers: dual variables, or primal weights, or both. ``expansion`` is w of a kernel problem where it is not β itself.
 
@@ -34,7 +26,7 @@ class Point:
     offsets: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Iterate:
     """A point as its algorithm left it, with P and D there: plain numbers, neither improved nor rounded outwards, of ½‖w‖² + Σ cᵢ ℓ.
 
@@ -49,7 +41,7 @@ class Iterate:
     dual: float
 
 
-@dataclass(frozen=True)
+@record
 class PrimalPoint:
     """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ).
 
@@ -73,7 +65,7 @@ class PrimalPoint:
         return float(np.mean(self.offsets))
 
 
-@dataclass(frozen=True)
+@record
 class CertifiedPoint:
     """The points whose values a certificate proves: w (or its expansion in the samples) with its offsets, and β."""
 
@@ -88,7 +80,7 @@ class CertifiedPoint:
         return float(np.mean(self.offsets))
 
 
-@dataclass(frozen=True)
+@record
 class DualPoint:
     """A dual feasible point with its value, rounded downwards by ``rounding``, and how far the offered one was from the box and from Σβ = 0.
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gapless.data.distinct import distinct_samples
 from gapless.losses import DualEntropy, DualTerms
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import feasible
+from gapless.record import record
 
 FEW = 1200  # up to this many samples all kernel entries are kept, in float64, where there is room for them
 _MANY = 8192  # more samples than this are solved on growing parts of them first, so that they come in random order
 
 
-@dataclass(frozen=True)
+@record
 class Samples:
     """The distinct samples in the solver's own order.
 
