@@ -29,8 +29,10 @@ class Reach:
         """From a problem and the certificate of its solution."""
         distance, moved = certificate.distance_bound, 0.0
         if problem.intercept == "free":
-            largest = problem.diagonal.max(where=problem.cost > 0, initial=0.0)
-            moved = distance * math.sqrt(largest)
+            squares = problem.diagonal
+            if not problem.cost.all():  # a sample without weight moves nothing
+                squares = squares[problem.cost > 0]
+            moved = distance * math.sqrt(squares.max())
         offsets = np.array([(low - moved, high + moved) for low, high in certificate.offset_intervals])
         return cls(distance, offsets, problem.shift)
 
