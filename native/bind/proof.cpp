@@ -80,11 +80,11 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
   return pairs_of(found);
 }
 
-Pair loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
+std::tuple<double, double, double> loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
   const DualTerms terms = dual_of(dual);
   nb::gil_scoped_release release;
-  const auto [above, rounding] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
-  return {above, rounding};
+  const auto [above, rounding, plain] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
+  return {above, rounding, plain};
 }
 
 Array<double> losses(nb::handle dual, In<double> f) {
@@ -114,7 +114,7 @@ void bind_proof(nb::module_& m) {
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f without one.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),
-        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is).");
+        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is, the sum as computed).");
   m.def(
       "proof_losses_at",
       [](nb::handle dual, In<Index> groups, In<double> offsets, In<double> f) {

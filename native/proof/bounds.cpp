@@ -86,11 +86,8 @@ Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options 
   return out;
 }
 
-// P, as computed; infinite where it is not asked for.
-double plain_primal(const DualTerms& dual, Places groups, Options options, Vector f, double norm, const Offsets& at) {
-  if (!(options.primal && options.plain)) return infinity;
-  return 0.5 * norm + at.intercept + at.price + losses_at(dual, groups, at.middles, f);
-}
+// P, as computed.
+double plain_primal(double norm, const Offsets& at, double losses) { return 0.5 * norm + at.intercept + at.price + losses; }
 
 }  // namespace
 
@@ -119,7 +116,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   if (scale != 1.0) {
     if (options.plain) {
       const Offsets at = offsets_of(dual, groups, totals, options, f, shift * square.total.value, shift, plain_offsets);
-      own_primal = plain_primal(dual, groups, options, f, norm, at);
+      if (options.primal) own_primal = plain_primal(norm, at, losses_at(dual, groups, at.middles, f));
     }
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
@@ -155,14 +152,12 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   const Index n_groups = length(totals);
   if (box != nullptr) out.violation = largest_violation(*box, beta, f, b, groups, n_groups, options.free);
   const Offsets found = offsets_of(dual, groups, totals, options, f, b, shift, offsets);
-  if (scale == 1.0) {
-    out.plain_primal = plain_primal(dual, groups, options, f, norm, found);
-    std::copy(offsets.begin(), offsets.end(), plain_offsets.begin());
-  }
+  if (scale == 1.0) std::copy(offsets.begin(), offsets.end(), plain_offsets.begin());
   if (!options.primal) return out;
 
   // P
-  const LossBounds losses = loss_bounds(dual, groups, found.middles, f, errors);
+  const LossSums losses = loss_bounds(dual, groups, found.middles, f, errors);
+  if (scale == 1.0 && options.plain) out.plain_primal = plain_primal(norm, found, losses.plain);
   const double above = Bounded{0.5 * regulariser.above() + found.intercept + losses.above + found.price,
                                8.0 * unit * (std::fabs(norm) + found.intercept + losses.above + found.prices)}.above();
   if (std::isfinite(above)) out.primal = above;

@@ -30,15 +30,6 @@ GAPLESS_INLINE double loss(const DualEntropy& entropy, Index i, double v) {
   return entropy.cost[i] * (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
 }
 
-// The same to rounding, without a branch that a processor would have to guess: t (s − ½ d t) at t = s/d, or at u where that is less.
-GAPLESS_INLINE double even_loss(const DualBox& box, Index i, double v) {
-  const double apart = box.p[i] - v, d = box.d[i], u = apart > 0.0 ? box.upper[i] : -box.lower[i];
-  const double over = std::max(std::fabs(apart) - box.epsilon[i], 0.0) + 0.0 * apart;  // NaN stays NaN
-  const double called = d > 0.0 ? std::min(over / d, u) : u;
-  return over > 0.0 ? called * (over - 0.5 * d * called) : over;
-}
-GAPLESS_INLINE double even_loss(const DualEntropy& entropy, Index i, double v) { return loss(entropy, i, v); }
-
 // A number that the loss is not above wherever p − v is within `error` of `apart`, and how much of it is owed to that and to rounding, at most: a
 // convex function is largest at an end, and each side of a box by itself. d = 1/2c (and such) is within two roundings of what the cost says.
 struct Largest {
@@ -61,14 +52,10 @@ GAPLESS_INLINE Largest largest_loss_apart(const DualBox& box, Index i, double ap
   return {(first ? up.value : down.value) + doubt, first ? up.excess : down.excess};
 }
 
-GAPLESS_INLINE Largest largest_loss(const DualBox& box, Index i, double v, double error) {
-  return largest_loss_apart(box, i, box.p[i] - v, error + 2.0 * unit * (std::fabs(box.p[i]) + std::fabs(v)));
-}
-
-GAPLESS_INLINE Largest largest_loss(const DualEntropy& entropy, Index i, double v, double error) {
+// `value` is the loss as computed.
+GAPLESS_INLINE Largest largest_loss(const DualEntropy& entropy, Index i, double value, double error) {
   const double c = entropy.cost[i];
   if (c <= 0.0) return {0.0, 0.0};
-  const double value = loss(entropy, i, v);
   const double above = c * (error * (1.0 + 8.0 * unit) + 1e-300);  // what underflows
   return {value * (1.0 + 32.0 * unit) + above, above + 40.0 * unit * value};
 }

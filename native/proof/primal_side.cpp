@@ -220,53 +220,56 @@ Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double tota
   return {b, b};
 }
 
+LossTask task_of(const DualBox& box, Places groups, Vector offsets, Vector f, const Errors& errors, Index begin, Index end) {
+  return {box.p, box.epsilon, box.d, box.lower, box.upper, f.data(), offsets.data(), offsets.size() == 1 ? nullptr : groups.data(), errors, begin, end};
+}
+
+LossSums bounds_of(const DualEntropy& entropy, Places groups, Vector offsets, Vector f, const Errors& errors, Index begin, Index end) {
+  const bool one = offsets.size() == 1;
+  Sum above, plain;
+  double rounding = 0.0;
+  for (Index i = begin; i < end; ++i) {
+    const double v = f[i] + offsets[one ? 0 : groups[i]], value = loss(entropy, i, v);
+    plain.add(value);
+    if (errors.sizes.empty()) continue;
+    const Largest most = largest_loss(entropy, i, value, errors.at(i, f[i]) + unit * std::fabs(v));
+    above.add(most.value);
+    rounding += most.excess;
+  }
+  return {above.value(), rounding, plain.value()};
+}
+
 }  // namespace
 
 Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f) {
   return std::visit([&](const auto& terms) { return zero_of(terms, groups, g, total, f); }, dual);
 }
 
-LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors) {
-  return std::visit(
-      [&](const auto& terms) {
-        const bool one = offsets.size() == 1;
-        Sum above;
-        double rounding = 0.0;
-        for (const LossBounds& part : by_pieces<LossBounds>(length(f), [&](Index begin, Index end) {
-               Sum above;
-               double rounding = 0.0;
-               for (Index i = begin; i < end; ++i) {
-                 const double v = f[i] + offsets[one ? 0 : groups[i]], error = errors.at(i, f[i]) + unit * std::fabs(v);
-                 const Largest most = largest_loss(terms, i, v, error);
-                 if (most.value == 0.0) continue;
-                 above.add(most.value);
-                 rounding += most.excess;
-               }
-               return LossBounds{above.value(), rounding};
-             })) {
-          above.add(part.above);
-          rounding += part.rounding;
-        }
-        const double most = above.value();
-        return LossBounds{most + sum_error(length(f), most, most), rounding};
-      },
-      dual);
+LossSums loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors) {
+  Sum above, plain;
+  double rounding = 0.0;
+  for (const LossSums& part : by_pieces<LossSums>(length(f), [&](Index begin, Index end) {
+         if (const DualBox* const box = std::get_if<DualBox>(&dual))
+           return loss_loops().bounds(task_of(*box, groups, offsets, f, errors, begin, end));
+         return bounds_of(std::get<DualEntropy>(dual), groups, offsets, f, errors, begin, end);
+       })) {
+    above.add(part.above);
+    rounding += part.rounding;
+    plain.add(part.plain);
+  }
+  const double most = above.value();
+  return {most + sum_error(length(f), most, most), rounding, plain.value()};
 }
 
 double losses_at(const DualTerms& dual, Places groups, Vector offsets, Vector f) {
-  return std::visit(
-      [&](const auto& terms) {
-        const bool one = offsets.size() == 1;
-        Sum all;
-        for (const double part : by_pieces<double>(length(f), [&](Index begin, Index end) {
-               Sum sum;
-               for (Index i = begin; i < end; ++i) sum.add(even_loss(terms, i, f[i] + offsets[one ? 0 : groups[i]]));
-               return sum.value();
-             }))
-          all.add(part);
-        return all.value();
-      },
-      dual);
+  Sum all;
+  for (const double part : by_pieces<double>(length(f), [&](Index begin, Index end) {
+         if (const DualBox* const box = std::get_if<DualBox>(&dual))
+           return loss_loops().plain(task_of(*box, groups, offsets, f, {}, begin, end));
+         return bounds_of(std::get<DualEntropy>(dual), groups, offsets, f, {}, begin, end).plain;
+       }))
+    all.add(part);
+  return all.value();
 }
 
 }  // namespace gapless::proof

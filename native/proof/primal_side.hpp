@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/dual.hpp"
+#include "proof/losses.hpp"
 #include "proof/rounding.hpp"
 
 namespace gapless::proof {
@@ -19,14 +20,10 @@ struct Interval {
 // Without a crossing of S (the total is all that the group can carry) it ends at the outermost ramp.
 Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f);
 
-struct LossBounds {
-  double above;     // a number that Σ c ℓ(y, f + offsets[group]) is not above wherever the decision values are within their errors of f
-  double rounding;  // about how much of it is owed to these errors
-};
+// Σ c ℓ(y, f + offsets[group]): `above` counts the rounding of the sum too.
+LossSums loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors);
 
-LossBounds loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors);
-
-// Σ c ℓ(y, f + offsets[group]), as computed.
+// `plain` alone.
 double losses_at(const DualTerms& dual, Places groups, Vector offsets, Vector f);
 
 }  // namespace gapless::proof

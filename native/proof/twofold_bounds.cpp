@@ -53,7 +53,7 @@ double largest_of(const DualBox& box, Index i, Two v, double error) {
 }
 
 double largest_of(const DualEntropy& entropy, Index i, Two v, double error) {
-  return largest_loss(entropy, i, v.value(), error + unit * std::fabs(v.hi)).value;
+  return largest_loss(entropy, i, loss(entropy, i, v.value()), error + unit * std::fabs(v.hi)).value;
 }
 
 }  // namespace

@@ -78,14 +78,15 @@ def test_the_sum_of_losses_is_rounded_upwards_by_what_it_says(loss):
     box, groups = loss.dual_box(y, cost), np.arange(3000) % 2
     offsets = np.array([0.25, -0.5])
     each = _native.proof_losses(box, f + offsets[groups])
-    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
+    above, rounding, plain = _native.proof_loss_bounds(box, groups, offsets, f, np.zeros(3000), 1.0)
     found = float(sum(exact(each)))
     assert found <= above <= found * (1 + 1e-8)
     assert above - rounding <= found * (1 + 1e-15)
-    assert _native.proof_losses_at(box, groups, offsets, f) == pytest.approx(found, rel=1e-14)
+    assert plain == _native.proof_losses_at(box, groups, offsets, f) == pytest.approx(found, rel=1e-14)
     wide = np.abs(np.random.default_rng(3).normal(size=3000))
     ends = [_native.proof_losses(box, f + offsets[groups] + side * wide) for side in (-1.0, 1.0)]
-    above, rounding = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
+    above, rounding, same = _native.proof_loss_bounds(box, groups, offsets, f, 0.5 * wide, 2.0)
+    assert same == plain
     assert above >= float(sum(exact(np.maximum(*ends)))) and above - rounding <= found
 
 
@@ -378,8 +379,32 @@ def test_the_proof_includes_nothing_of_a_solver():
         assert folders <= {"proof", "core", "kernels"}, f"{source.name} includes files of {sorted(folders)}"
 
 
-def test_the_proof_is_compiled_once_and_without_contraction():
-    """No file of the proof is compiled for several instruction sets, where contraction is allowed."""
-    assert not list((NATIVE / "proof").glob("*.isa.cpp"))
+def test_the_proof_is_compiled_without_contraction():
+    """Neither where it is compiled once nor where it is compiled for several instruction sets, whose other files may contract."""
     flags = (NATIVE.parent / "CMakeLists.txt").read_text()
     assert re.search(r"target_compile_options\(gapless_core PRIVATE [^)]*-ffp-contract=off", flags)
+    assert re.search(r"list\(FILTER proof_sources INCLUDE REGEX \"/native/proof/\"\)", flags)
+    assert re.search(
+        r"set_source_files_properties\(\$\{proof_sources\} PROPERTIES COMPILE_OPTIONS -ffp-contract=off\)", flags
+    )
+
+
+@pytest.mark.parametrize("level", _native.isa_levels())
+@every_loss
+def test_losses_are_bounded_alike_at_every_instruction_set(loss, level):
+    """Lanes add in another order; what is lost is kept with each, so that the sums differ by roundings of themselves alone."""
+    y, f, cost = random_samples(loss, 1003, np.random.default_rng(4))
+    box, groups, offsets = loss.dual_box(y, cost), np.arange(1003) % 2, np.array([0.5, -0.25])
+    sizes = np.abs(np.random.default_rng(5).normal(size=1003))
+    best = _native.isa()
+    expected = _native.proof_loss_bounds(box, groups, offsets, f, sizes, 1e-3)
+    try:
+        _native.use_isa(level)
+        found = _native.proof_loss_bounds(box, groups, offsets, f, sizes, 1e-3)
+        plain = _native.proof_losses_at(box, groups, offsets, f)
+    finally:
+        _native.use_isa(best)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    assert (
+        found[2] == plain == pytest.approx(float(sum(exact(_native.proof_losses(box, f + offsets[groups])))), rel=1e-14)
+    )

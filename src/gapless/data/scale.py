@@ -26,12 +26,10 @@ _SHORT = 2**13  # numbers that BLAS adds up on one thread
 def is_moderate(values: np.ndarray) -> bool:
     """Whether all numbers are finite and their squares sum to at most LARGEST², by one pass without a temporary; False asks for a second look."""
     flat = values.reshape(-1) if values.flags.c_contiguous else values.ravel()
-    if flat.size <= _SHORT and flat.dtype.char in "fd":
-        return float(squared_norms(DenseRows(flat.reshape(1, -1)), 1)[0]) <= LARGEST**2
     with np.errstate(over="ignore", invalid="ignore"):
-        if flat.dtype.char not in "fd":
+        if flat.size <= _SHORT or flat.dtype.char not in "fd":
             return float(np.dot(flat, flat)) <= LARGEST**2
-        # BLAS shares long sums among threads, which take longer to begin than the sum to end.
+        # BLAS shares longer sums among threads, which take longer to begin than the sum to end.
         n = flat.size // _SHORT
         rest = flat[n * _SHORT :]
         squares = squared_norms(DenseRows(flat[: n * _SHORT].reshape(n, _SHORT)), n)

@@ -78,6 +78,10 @@ class LinearSupport:
 
     def _count_support(self, codes: np.ndarray | None = None, classes: int = 1) -> Any:
         """Keep the number of support vectors of each class (``codes``), or of all."""
-        support = self.support_
-        of = np.zeros(len(support), dtype=np.int64) if codes is None else codes[support]
-        self._n_support = np.bincount(of, minlength=classes).astype(np.int32)
+        beta = self._solved[0].beta
+        if codes is None or (classes == 2 and beta.ndim == 1):  # the sign of β is that of the class
+            positive = 0 if codes is None else np.count_nonzero(beta > 0)
+            counts: Any = [np.count_nonzero(beta) - positive, positive][:classes]
+        else:
+            counts = np.bincount(codes[self.support_], minlength=classes)
+        self._n_support = np.array(counts, dtype=np.int32)

@@ -146,6 +146,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
+    is_zero = given is None
     if given is None:
         given = beta = np.zeros(problem.n_samples)  # which needs no repair, and has no products
         values = Values(
@@ -159,7 +160,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         values = _decision_values(problem, beta)
     w, f, valid = values.w, values.f, is_valid(problem)
     square, scale, value, violation, least, intervals, below, above, own_dual, own_primal, own_intervals = _native.proof_bounds(
-        problem.dual, problem.groups, problem.totals, problem.intercept == "free", valid and has_multiples(problem),
+        problem.dual, problem.groups, problem.totals, problem.intercept == "free", not is_zero and valid and has_multiples(problem),
         not problem.is_hard, point.w is None, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
@@ -294,7 +295,7 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
             loss = problem.cost * problem.loss.value(problem.y, values.f + offsets[problem.groups])
         losses = most = float(np.where(np.isnan(loss), 0.0, loss).sum())
     else:
-        most, rounded = _native.proof_loss_bounds(
+        most, rounded, _ = _native.proof_loss_bounds(
             problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
         )
         losses = most - rounded
@@ -346,12 +347,12 @@ def _primal(
     if problem.intercept == "free":
         intervals = best_offsets(problem, values.f)
     offsets = middles(intervals)
-    most, rounded = _native.proof_loss_bounds(
+    most, rounded, plain = _native.proof_loss_bounds(
         problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
     )
     raised, rounding = _rounded_up(problem, value + most - rounded, above + most, offsets)
     point = PrimalPoint(raised, w, expansion, offsets, intervals, own=False, rounding=rounding)
-    return point, _plain(problem, values, offsets)
+    return point, value + plain + float(problem.totals @ offsets)
 
 
 def _plain(problem: Problem, values: Values, offsets: np.ndarray) -> float:
