@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from _sweep import TOLS
 from _versions import Version
 
 MEASURED = Path(__file__).parent / ".before.json"
+_SHORT = 0.1  # seconds
+_REST = 0.15  # seconds: threads of the version that has just ended hold a core for a while, waiting for more work
 PARTS = ("kernel", "linear", "small")
 SMALL = ("iris", "wine", "breast_cancer", "digits", "heart_scale", "australian_scale", "german_numer", "colon_cancer")
 TITLE = "Against the version before"
@@ -126,11 +129,13 @@ def small_rows(versions: dict[str, Version]) -> None:
     for data in SMALL:
         for C in (1.0, 100.0):
             seconds: dict[str, list[float]] = {"now": [], "before": [], "sklearn": []}
-            for turn in range(41):
+            for turn in range(_repeats(0.0)):
                 for name, version in versions.items():
+                    time.sleep(_REST)
                     taken = version("small", data, C, False)["seconds"]
                     if turn:
                         seconds[name].append(taken)
+                time.sleep(_REST)
                 taken = versions["now"]("small", data, C, True)["seconds"]
                 if turn:
                     seconds["sklearn"].append(taken)
@@ -143,7 +148,11 @@ def race(versions: dict[str, Version], tasks: dict[str, tuple]) -> dict[str, Any
     turn = 0
     while turn == 0 or turn < _repeats(max(fits[name][0]["seconds"] for name in fits)):
         for name, version in versions.items():
-            version("touch")
+            if (
+                turn == 0 or fits[name][0]["seconds"] > _SHORT
+            ):  # a short fit finds the memory that the one before it has touched
+                version("touch")
+            time.sleep(_REST)
             fits[name].append(version(*tasks[name]))
         turn += 1
     found: dict[str, Any] = {"load": round(os.getloadavg()[0], 1)}
@@ -155,7 +164,7 @@ def race(versions: dict[str, Version], tasks: dict[str, tuple]) -> dict[str, Any
 
 
 def _repeats(seconds: float) -> int:
-    return 41 if seconds < 0.02 else 9 if seconds < 0.1 else 5 if seconds < 1 else 3
+    return 21 if seconds < 0.02 else 9 if seconds < 0.1 else 5 if seconds < 1 else 3
 
 
 def report(measured: dict[str, Any]) -> str:
