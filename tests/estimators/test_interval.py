@@ -86,3 +86,10 @@ def test_nu_svc_without_a_certain_rho_says_nothing():
         model = gl.NuSVC(max_iter=1).fit(X, y)
     low, high = model.decision_interval(X[:3])
     assert (low == -np.inf).all() and (high == np.inf).all()
+
+
+def test_a_kernel_with_a_negative_diagonal_is_fitted():
+    """Of an indefinite kernel k(x, x) may be negative for every sample: its interval is as wide as the offsets alone leave it."""
+    X = np.array([[0.0], [0.1], [0.2], [0.3]])
+    model = gl.SVC(kernel="sigmoid", gamma=0.1, coef0=-1.0).fit(X, [0, 0, 1, 1])
+    assert np.isfinite(model.decision_function(X)).all()

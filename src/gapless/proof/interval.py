@@ -32,7 +32,7 @@ class Reach:
             squares = problem.diagonal
             if not problem.cost.all():  # a sample without weight moves nothing
                 squares = squares[problem.cost > 0]
-            moved = distance * math.sqrt(squares.max())
+            moved = distance * math.sqrt(max(0.0, squares.max()))  # no kernel that is valid has a negative one
         offsets = np.array([(low - moved, high + moved) for low, high in certificate.offset_intervals])
         return cls(distance, offsets, problem.shift)
 
