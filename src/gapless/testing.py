@@ -6,12 +6,17 @@
 Before the tests are collected, scikit-learn's seven classes are replaced by ours. The file names each test that differs by design, and why::
 
     [differences]
+    "test_svm.py::test_bad_input" = "It asks for an error where ours gives the answer."
+    [probability]
     "test_svm.py::test_probability" = "predict_proba is not offered."
+    [probability_keyword]
+    "test_svm.py::test_libsvm_iris" = "It passes probability=True."
 
 An entry covers all parameters of a test, or one of them where it ends in ``[...]``. It is strict: a listed test that passes fails the run.
 
-The tests of scikit-learn before 1.11 pass ``probability=True``, deprecated there, also where probabilities are beside the point. Gapless refuses it;
-the plugin drops it from the calls, as scikit-learn 1.11 will, so that such a test says what it says of everything else.
+The tests of scikit-learn before 1.11 pass ``probability=True``, deprecated there, also where probabilities are beside the point, and Gapless refuses
+it. With ``--gapless-drop-probability`` the plugin drops it from the calls, as scikit-learn 1.11 will, so that such a test says what it says of
+everything else; the entries under ``[probability_keyword]`` then do not count.
 """
 
 from __future__ import annotations
@@ -31,6 +36,10 @@ NAMES = ("SVC", "NuSVC", "LinearSVC", "SVR", "NuSVR", "LinearSVR", "OneClassSVM"
 _REPLACED: dict[type, type] = {}
 
 
+KINDS = ("differences", "probability", "probability_keyword")
+"""The tables of the file: of all tests, of those about probabilities, and of those that ask for them in passing."""
+
+
 class _DropProbability(type):
     def __call__(cls, *args: Any, **parameters: Any) -> Any:
         if parameters.get("probability") is True:
@@ -38,31 +47,36 @@ class _DropProbability(type):
         return super().__call__(*args, **parameters)
 
 
-def replacement(name: str) -> type:
+def replacement(name: str, drop_probability: bool = False) -> type:
     """Our estimator of a name, as scikit-learn's tests are to see it."""
     ours = getattr(estimators, name)
-    return _DropProbability(name, (ours,), {"__module__": __name__}) if name in ("SVC", "NuSVC") else ours
+    if not drop_probability or name not in ("SVC", "NuSVC"):
+        return ours
+    return _DropProbability(name, (ours,), {"__module__": __name__})
 
 
-def replace_estimators() -> None:
+def replace_estimators(drop_probability: bool = False) -> None:
     """Put ours wherever a loaded module of ``sklearn.svm`` names one of scikit-learn's classes; those loaded later import ours by themselves."""
     for name in NAMES:
         theirs = getattr(sklearn.svm, name)
-        _REPLACED.setdefault(theirs, replacement(name))
+        _REPLACED.setdefault(theirs, replacement(name, drop_probability))
     for module in [m for key, m in list(sys.modules.items()) if key.split(".")[:2] == ["sklearn", "svm"]]:
         for name, value in list(vars(module).items()):
             if isinstance(value, type) and value in _REPLACED:
                 setattr(module, name, _REPLACED[value])
 
 
-def read_differences(path: Path) -> dict[str, str]:
-    """The tests that differ by design, each with its reason."""
+def read_differences(path: Path) -> dict[str, dict[str, str]]:
+    """The tests that differ by design, each with its reason, by the kind of difference."""
     with path.open("rb") as file:
-        differences = tomllib.load(file)["differences"]
-    for test, reason in differences.items():
-        if not (isinstance(reason, str) and reason.strip()):
-            raise pytest.UsageError(f"{path}: {test} needs a reason.")
-    return dict(differences)
+        tables = tomllib.load(file)
+    for kind, differences in tables.items():
+        if kind not in KINDS:
+            raise pytest.UsageError(f"{path}: a table must be one of {', '.join(KINDS)}; got {kind}.")
+        for test, reason in differences.items():
+            if not (isinstance(reason, str) and reason.strip()):
+                raise pytest.UsageError(f"{path}: {test} needs a reason.")
+    return {kind: dict(tables.get(kind, {})) for kind in KINDS}
 
 
 def short_name(item: pytest.Item) -> str:
@@ -71,50 +85,60 @@ def short_name(item: pytest.Item) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Register our one option."""
+    """Register our two options."""
     parser.addoption(
         "--gapless-differences", metavar="FILE", help="TOML file of the tests that differ by design, with reasons"
     )
+    parser.addoption("--gapless-drop-probability", action="store_true", help="drop probability=True from the calls")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Replace the classes; judge warnings by the tests' own marks, whatever project they are run from."""
     config.addinivalue_line("filterwarnings", "default")
-    replace_estimators()
+    replace_estimators(config.getoption("--gapless-drop-probability"))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each listed test as one that has to fail."""
     file = config.getoption("--gapless-differences")
-    differences = {} if file is None else read_differences(Path(file))
-    unused = set(differences)
+    tables = {} if file is None else read_differences(Path(file))
+    if config.getoption("--gapless-drop-probability"):
+        tables.pop("probability_keyword", None)
+    unused = {entry for differences in tables.values() for entry in differences}
+    listed = dict.fromkeys(KINDS, 0)
     for item in items:
         name = short_name(item)
-        for entry in _entries(name, differences):
+        for kind, entry, reason in _entries(name, tables):
             unused.discard(entry)
-            item.add_marker(pytest.mark.xfail(reason=differences[entry], strict=True))
-    config.stash[_UNUSED] = sorted(unused)
+            listed[kind] += 1
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+    config.stash[_UNUSED], config.stash[_LISTED] = sorted(unused), listed
 
 
-def _entries(name: str, differences: dict[str, str]) -> Iterator[str]:
+def _entries(name: str, tables: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
     for entry in (name, name.partition("[")[0]):
-        if entry in differences:
-            yield entry
-            return
+        for kind, differences in tables.items():
+            if entry in differences:
+                yield kind, entry, differences[entry]
+                return
 
 
 _UNUSED = pytest.StashKey[list[str]]()
+_LISTED = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """The count that the README quotes."""
+    """How many passed, and what the others are."""
     counts = {
         key: len(terminalreporter.stats.get(key, [])) for key in ("passed", "xfailed", "failed", "error", "skipped")
     }
     unused = config.stash.get(_UNUSED, [])
     if unused:
         terminalreporter.write_line(f"Listed as different but not collected: {', '.join(unused)}")
+    listed = config.stash.get(_LISTED, dict.fromkeys(KINDS, 0))
+    probability = listed["probability"] + listed["probability_keyword"]
     terminalreporter.write_line(
-        f"scikit-learn's svm tests: {counts['passed']} passed, {counts['xfailed']} differ by design, of {sum(counts.values())}"
+        f"scikit-learn's svm tests: {counts['passed']} passed, {counts['xfailed']} differ by design,"
+        f" {probability} of them by probability=True, of {sum(counts.values())}"
     )
