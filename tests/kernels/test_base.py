@@ -190,3 +190,14 @@ def test_a_kernel_of_ones_own_is_assumed_valid_and_composes():
     assert kernel.validity is Validity.ASSUMED
     assert_array_equal(kernel([[1.0], [2.0]]), [[3.0, 3.0], [3.0, 5.0]])
     assert repr(kernel) == "2 * Least() + Constant(value=1)"
+
+
+def test_a_multiple_a_power_or_an_exponential_takes_the_parameters_of_its_kernel():
+    kernel = 0.5 * RBF(gamma=0.1) + exp(Polynomial(degree=2) ** 2)
+    assert kernel.set_params(left__gamma=7.0, left__scale=2.0, right__degree=3, right__kernel__exponent=4) is kernel
+    assert (kernel.left.scale, kernel.left.kernel.gamma) == (2.0, 7.0)
+    assert (kernel.right.kernel.exponent, kernel.right.kernel.kernel.degree) == (4, 3)
+    assert (2.0 * (Linear() + RBF())).set_params(right__gamma=3.0).kernel.right.gamma == 3.0
+    with pytest.raises(InvalidInputError, match=r"Scaled has no parameter 'sigma'; its parameters are scale, kernel\."):
+        kernel.set_params(left__sigma=1.0)
+    assert kernel.left.kernel.gamma == 7.0

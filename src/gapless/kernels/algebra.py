@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -124,6 +124,29 @@ class _Function(Kernel):
 
     def diag(self, X: Matrix) -> np.ndarray:
         return self._apply(self.kernel.diag(X))
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters in place and return the kernel; names that it does not have itself are those of its kernel.
+
+        >>> from gapless.kernels import RBF, Linear
+        >>> (0.5 * RBF() + Linear()).set_params(left__gamma=0.1, left__scale=2.0)
+        2.0 * RBF(gamma=0.1) + Linear()
+        """
+        passed = {path: value for path, value in params.items() if not self._has(path) and self._reaches(path)}
+        super().set_params(**{path: value for path, value in params.items() if path not in passed})
+        if passed:
+            self.kernel.set_params(**passed)
+        return self
+
+    def _has(self, path: str) -> bool:
+        return path.partition("__")[0] in self.get_params(deep=False)
+
+    def _reaches(self, path: str) -> bool:
+        """Whether the kernel within has the parameter, or one within that."""
+        inner = self.kernel
+        if path.partition("__")[0] in inner.get_params(deep=False):
+            return True
+        return isinstance(inner, _Function) and inner._reaches(path)
 
 
 class Scaled(_Function):

@@ -56,7 +56,7 @@ class Kernel(ABC):
            [  0.30326533, 100.5       ]])
     >>> k([1.0, 0.0], [1.0, 0.0])
     4.5
-    >>> k.set_params(left__kernel__gamma=0.2)
+    >>> k.set_params(left__gamma=0.2)
     0.5 * RBF(gamma=0.2) + Polynomial(degree=2, gamma=1.0, coef0=1.0) * Linear()
     """
 
