@@ -17,10 +17,13 @@ An entry covers all parameters of a test, or one of them where it ends in ``[...
 The tests of scikit-learn before 1.11 pass ``probability=True``, deprecated there, also where probabilities are beside the point, and Gapless refuses
 it. With ``--gapless-drop-probability`` the plugin drops it from the calls, as scikit-learn 1.11 will, so that such a test says what it says of
 everything else; the entries under ``[probability_keyword]`` then do not count.
+
+``python -m gapless.testing SCRIPT`` runs a script as it is, with ours wherever it imports one of scikit-learn's seven classes.
 """
 
 from __future__ import annotations
 
+import runpy
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -142,3 +145,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         f"scikit-learn's svm tests: {counts['passed']} passed, {counts['xfailed']} differ by design,"
         f" {probability} of them by probability=True, of {sum(counts.values())}"
     )
+
+
+def main(arguments: list[str]) -> None:
+    """Run a script, with the arguments that follow it, against our estimators."""
+    script, *_ = arguments
+    replace_estimators()
+    sys.argv = arguments
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    runpy.run_path(script, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

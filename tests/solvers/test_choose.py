@@ -34,6 +34,17 @@ def test_text_gets_coordinate_ascent():
     assert choose(gl.Problem(TEXT, LABELS[:2000], loss="logistic", C=1.0, intercept="regularized")) == "sdca"
 
 
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e4])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_far_fewer_samples_than_features_get_coordinate_ascent_for_any_C(loss, C):
+    """Newton's method in the space of the features took 1,000 steps of 70 samples with 300 of them."""
+    X = np.random.default_rng(1).normal(size=(70, 300))
+    problem = gl.Problem(X, X[:, 0] > 0, loss=loss, C=C, intercept="regularized")
+    assert choose(problem) == "sdca"
+    result = gl.solve(problem, tol=1e-4)
+    assert result.status is gl.Status.CONVERGED and result.iterations < 200
+
+
 def test_kernels_get_smo():
     assert choose(gl.Problem(TALL[:50], LABELS[:50], kernel=gl.kernels.RBF())) == "smo"
     assert expected_costs(gl.Problem(TALL[:50], LABELS[:50], kernel=gl.kernels.RBF())) == {}
