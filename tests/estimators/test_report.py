@@ -75,7 +75,7 @@ def test_the_cause_stands_in_the_warning():
 
 
 def test_a_slow_fit_is_told_why_while_it_runs(monkeypatch):
-    monkeypatch.setattr(watch, "_SLOW_PAIRS_FLOOR", 1000)
+    monkeypatch.setattr(watch, "_SLOW_ENTRIES", 5e5)
     monkeypatch.setattr(watch, "_SLOW_PAIRS", 1)
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.warns(
@@ -87,7 +87,7 @@ def test_a_slow_fit_is_told_why_while_it_runs(monkeypatch):
 
 
 def test_ordinary_fits_are_silent(monkeypatch):
-    monkeypatch.setattr(watch, "_SLOW_PAIRS_FLOOR", 100)
+    monkeypatch.setattr(watch, "_SLOW_ENTRIES", 1e4)
     monkeypatch.setattr(watch, "_SLOW_PAIRS", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

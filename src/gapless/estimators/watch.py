@@ -13,9 +13,10 @@ from gapless.estimators.special import vanishes
 from gapless.problems.problem import Problem
 from gapless.trace import Callback, Progress
 
-# A fit is slow when it takes more than these many pairs a sample, or epochs. Iterations and not seconds: the same on every machine.
+# A fit is slow when it takes more than these many pairs a sample, or epochs. Iterations and not seconds: the same on every machine. Where samples are
+# few, a pair takes little: it is slow from where its pairs have passed over so many entries, some seconds.
 _SLOW_PAIRS = 100
-_SLOW_PAIRS_FLOOR = 100_000
+_SLOW_ENTRIES = 2e9
 _SLOW_EPOCHS = 500
 _USABLE = 1e-3  # a gap from where on the last digits are being polished, slowly or not
 
@@ -60,7 +61,8 @@ class Watch:
         if progress.iterations <= _SLOW_EPOCHS:  # the least of all bounds
             return
         unit = unit_of(progress)
-        bound = _SLOW_PAIRS_FLOOR + _SLOW_PAIRS * problem.n_samples if unit == "pairs" else _SLOW_EPOCHS
+        n = problem.n_samples
+        bound = max(_SLOW_PAIRS * n, _SLOW_ENTRIES / n) if unit == "pairs" else _SLOW_EPOCHS
         if self._slow_told or progress.iterations <= bound or progress.certificate.relative_gap <= _USABLE:
             return
         self._slow_told = True
