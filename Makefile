@@ -20,11 +20,11 @@ NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.?pp')
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # Benchmarks are the scripts whose names do not begin with an underscore; those that do are helpers.
-BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py benchmarks/gallery.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow campaign mutations lint format sanitize figures docs demo wheel clean
-.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled
+.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -137,6 +137,9 @@ bench-kernelised: $(READY) $(NATIVE) ## kernel logistic regression and low-rank 
 
 bench-unscaled: $(READY) $(NATIVE) ## estimators on toy data as they are, against scikit-learn
 	$(BIN)/python benchmarks/unscaled.py
+
+bench-gallery: $(READY) $(NATIVE) ## scikit-learn's own examples with our classes: make bench-gallery EXAMPLES=its/examples
+	$(BIN)/python benchmarks/gallery.py --examples $(EXAMPLES)
 
 bench-linear: $(READY) $(NATIVE) ## linear models against LIBLINEAR, Snap ML and SGD
 	@$(PIP) 'gapless[rivals]' || echo "LIBLINEAR's own package or Snap ML could not be installed: the table goes without."
