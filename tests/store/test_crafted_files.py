@@ -98,6 +98,7 @@ def test_what_users_read_of_a_proof_is_that_of_the_subproblems(folder: Path) -> 
         (Case("SVC", "precomputed", 2, False), "n_features_in_", "many", "its number of features is 'many'"),
         (Case("OneClassSVM", "rbf", 0, False), "_n_support", ["nan"], "its numbers of support vectors are ['nan']"),
         (Case("NuSVR", "rbf", 0, False), "_n_support", {"tuple": []}, "its numbers of support vectors are ()"),
+        (Case("NuSVR", "rbf", 0, False), "_n_support", None, "its numbers of support vectors are None"),
     ],
 )
 def test_what_predictions_do_not_need_is_of_its_kind_too(

@@ -265,8 +265,8 @@ def _try_out(model: Any) -> None:
     vectors = getattr(model, "support_vectors_", None)
     if vectors is not None and getattr(model, "kernel", None) != "precomputed" and vectors.shape[1] != columns:
         raise InvalidInputError(f"its support vectors have {vectors.shape[1]:,} features of {columns:,}")
-    counts = getattr(model, "n_support_", None)
-    if counts is not None and np.asarray(counts).dtype.kind not in "iu":
+    counts = getattr(model, "n_support_", 0)  # a kind of model without any is as good as none
+    if np.asarray(counts).dtype.kind not in "iu":
         raise InvalidInputError(f"its numbers of support vectors are {counts!r}")
     if not getattr(model, "_sparse", False) and columns > _TRIED:
         return
