@@ -38,6 +38,7 @@ from gapless.solvers.smo.samples import FEW, Samples, begin, distinct
 
 PAIRS = ("second_order", "maximal_violation")
 _LOOSE = 1e-4  # float32 entries farther off than this are not worth having
+_LONG = 100  # pairs a sample after which entries are taken in float64: large β make errors of f that pairs then chase
 _OUTCOMES = (Outcome.RUNNING, Outcome.READY, Outcome.STALLED)  # in the order of native/smo/engine.hpp
 
 
@@ -95,8 +96,15 @@ class SmoEngine(Engine):
     rises = True
 
     def __init__(self, solver: SMO, problem: Problem, samples: Samples, entries: Any, beta: np.ndarray) -> None:
-        self.samples, self.entries = samples, entries
+        self.solver, self.problem, self.samples = solver, problem, samples
         self._is_short = len(beta) <= FEW
+        self._rough = not isinstance(entries, tuple) and entries.dtype == np.float32
+        self._pairs = 0.0
+        self._begin(entries, beta)
+
+    def _begin(self, entries: Any, beta: np.ndarray) -> None:
+        solver, problem, samples = self.solver, self.problem, self.samples
+        self.entries = entries
         native, error = (entries, 0.0) if isinstance(entries, tuple) else (entries.native, entries.error)
         self.native = _native.Smo(
             native, error, _exact(problem, samples), samples.dual, samples.diagonal, samples.groups, problem.totals, beta,
@@ -110,7 +118,13 @@ class SmoEngine(Engine):
         else:
             with one_blas_thread():  # used by the Newton finish, whose result must not depend on their number
                 iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
-        return Advance(iterations, work, _OUTCOMES[outcome])
+        self._pairs += iterations
+        found = _OUTCOMES[outcome]
+        is_long = self._pairs > _LONG * len(self.samples.groups)
+        if self._rough and (found is Outcome.STALLED or (found is Outcome.RUNNING and is_long)):
+            self._rough, found = False, Outcome.RUNNING
+            self._begin(_panels(self.problem, np.float64, self.samples.order), self.native.beta().copy())
+        return Advance(iterations, work, found)
 
     def point(self) -> Point:
         return Point(beta=self.samples.spread(self.native.beta()))
