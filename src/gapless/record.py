@@ -36,11 +36,8 @@ def record(kind: type[Kind]) -> type[Kind]:
     namespace: dict[str, Any] = dict(defaults)
     exec(f"def __init__(self, {', '.join(parameters)}):\n    self.__dict__.update({{{names}}})", namespace)
     init = namespace["__init__"]
-    init.__qualname__, init.__module__, init.__annotations__ = (
-        f"{kind.__qualname__}.__init__",
-        kind.__module__,
-        made.__init__.__annotations__,
-    )
+    init.__qualname__, init.__module__ = f"{kind.__qualname__}.__init__", kind.__module__
+    init.__annotations__ = made.__init__.__annotations__
     made.__init__ = init  # type: ignore[method-assign]
     return made
 

@@ -1,11 +1,9 @@
-"""The proof's compiled sums against exact rationals and plain NumPy, and what its sources may include."""
+"""The proof's compiled sums against exact rationals and plain NumPy."""
 
 from __future__ import annotations
 
 import math
-import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from gapless import _native
 from gapless.losses import DualBox, DualEntropy, EpsilonInsensitive, Hinge, Logistic, Shortfall
 from tests.losses.samples import EVERY_LOSS, random_samples
 
-NATIVE = Path(__file__).parents[2] / "native"
 every_loss = pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 every_seed = pytest.mark.parametrize("seed", range(4))
 
@@ -351,42 +348,6 @@ def test_many_samples_prove_the_same_on_any_number_of_threads(loss):
     assert bounds[0] == pytest.approx(math.fsum(beta * f), rel=1e-15)
     least = 0.5 * scale * scale * bounds[0] + math.fsum(losses)
     assert least * (1 - 1e-15) <= bounds[4] <= least * (1 + 1e-9)
-
-
-# --- whose sources they are
-
-
-def includes(path: Path) -> set[Path]:
-    """The files of native/ that a file includes, itself and those that they include among them."""
-    found, waiting = set(), [path]
-    while waiting:
-        file = waiting.pop()
-        if file in found:
-            continue
-        found.add(file)
-        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(), flags=re.MULTILINE)
-        for name in names:
-            assert (NATIVE / name).is_file(), f"{file} includes {name}, which is not under native/"
-            waiting.append(NATIVE / name)
-    return found
-
-
-def test_the_proof_includes_nothing_of_a_solver():
-    sources = [path for path in (NATIVE / "proof").iterdir() if path.suffix in (".cpp", ".hpp")]
-    assert len(sources) >= 8
-    for source in sources:
-        folders = {path.relative_to(NATIVE).parts[0] for path in includes(source)}
-        assert folders <= {"proof", "core", "kernels"}, f"{source.name} includes files of {sorted(folders)}"
-
-
-def test_the_proof_is_compiled_without_contraction():
-    """Neither where it is compiled once nor where it is compiled for several instruction sets, whose other files may contract."""
-    flags = (NATIVE.parent / "CMakeLists.txt").read_text()
-    assert re.search(r"target_compile_options\(gapless_core PRIVATE [^)]*-ffp-contract=off", flags)
-    assert re.search(r"list\(FILTER proof_sources INCLUDE REGEX \"/native/proof/\"\)", flags)
-    assert re.search(
-        r"set_source_files_properties\(\$\{proof_sources\} PROPERTIES COMPILE_OPTIONS -ffp-contract=off\)", flags
-    )
 
 
 @pytest.mark.parametrize("level", _native.isa_levels())
