@@ -22,6 +22,7 @@ from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, co
 from gapless.proof.exact_ray import equal_rows_ray
 from gapless.proof.points import CertifiedPoint
 from gapless.proof.separability import find_ray
+from gapless.proof.zero import vanishes
 from gapless.record import changed
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver
@@ -303,6 +304,8 @@ class _Run:
             if dual.kkt_violation <= self.kkt_tol and own.relative_gap <= self.tol:
                 self.best.points = found  # both criteria speak of one point
                 return Status.CONVERGED
+        if self.problem.is_nu and dual.kkt_violation <= self.kkt_tol and vanishes(self.problem, certificate, self.tol):
+            return Status.ZERO
         kernel = self.problem.kernel
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
             self.best.points = found

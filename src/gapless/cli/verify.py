@@ -22,10 +22,10 @@ from gapless.cli.models import (
 )
 from gapless.cli.output import JsonOption, console
 from gapless.errors import InvalidInputError, UnsupportedError
-from gapless.estimators.special import vanishes
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.independent import evaluate_independently
+from gapless.proof.zero import vanishes
 from gapless.solve import solve
 from gapless.store import load
 from gapless.store.scaled import split

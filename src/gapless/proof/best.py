@@ -8,6 +8,7 @@ from dataclasses import replace
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate
 from gapless.proof.twofold import refine
+from gapless.proof.zero import zero_level
 
 Points = tuple[PrimalPoint, DualPoint]
 
@@ -19,7 +20,7 @@ def prove(problem: Problem, point: Point, tol: float) -> Points:
 
 def sharpened(problem: Problem, points: Points, tol: float, seconds: float = math.inf) -> Points:
     """The same points, proven with twice the digits where that is what it takes, and where it takes a second or two and at most ``seconds``."""
-    if not hides(points, tol):
+    if not hides(points, tol, zero_level(problem)):
         return points
     refined = refine(problem, *points, seconds)
     return points if refined is None else (refined[0], replace(refined[1], iterate=points[1].iterate))
@@ -33,10 +34,10 @@ def iterate_of(points: Points) -> Iterate:
     return Iterate(dual.beta, primal.w, primal.expansion, primal.offsets, primal.value, dual.value)
 
 
-def hides(points: Points, tol: float) -> bool:
-    """Whether the gap as computed is within tol, and only what rounding may hide is not."""
+def hides(points: Points, tol: float, level: float = 0.0) -> bool:
+    """Whether the gap as computed is within tol, or within an absolute ``level`` that counts as zero, and only what rounding may hide is not."""
     primal, dual = points
-    gap, goal = primal.value - dual.value, tol * abs(primal.value)
+    gap, goal = primal.value - dual.value, max(tol * abs(primal.value), level)
     if 0 <= gap <= goal and math.isfinite(gap):
         return False
     rounding = primal.rounding + dual.rounding
@@ -100,4 +101,4 @@ class Best:
     @property
     def is_hidden(self) -> bool:
         """Whether the best points would be within tol if it were not for rounding: another point would hardly prove more."""
-        return math.isfinite(self.certificate.gap) and hides(self.points, self.tol)
+        return math.isfinite(self.certificate.gap) and hides(self.points, self.tol, zero_level(self.problem))

@@ -179,21 +179,52 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if problem.is_hard:
         with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
             iterate = _hard_iterate(problem, iterate, square, f / scale if scale > 0 else problem.expand(given))
-            square = scale * scale * values.above(square)
-            error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
-            own = hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
+            own = hard_primal(
+                problem, f, _scaled_error(values, f, scale), intervals[0][0], values.above(square, scale),
+                _times(scale, w), beta, own=True,
+            )  # fmt: skip
     else:
         expansion = None if problem.is_linear else beta
         own = PrimalPoint(
             least, _times(scale, w), expansion, middles(intervals), intervals,
             own=True, rounding=above, weights_error=scale * values.weights_error,
         )  # fmt: skip
+        if value > 0 and least > value:
+            own = _separating(problem, own, beta, f, values, square, scale)
     primal = own
     if point.w is not None or point.expansion is not None:
         for other, stands in _other_primals(problem, point, beta, iterate):
             primal, iterate = min(primal, other, key=lambda candidate: candidate.value), stands
     dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, iterate)
     return primal, dual
+
+
+def _separating(
+    problem: Problem, own: PrimalPoint, beta: np.ndarray, f: np.ndarray, values: Values, square: float, scale: float
+) -> PrimalPoint:
+    """The primal point as under a hard margin, stretched to a smallest margin of one, where a margin loss may end without any loss.
+
+    A sample that misses its margin by rounding alone costs C times as much, which may be far more than ½‖w‖². Where the stretched β would leave its
+    box, the optimum has losses. The point is returned as it is where that tells, where it is the better one, and of another kind of loss.
+    """
+    box = problem.dual
+    if not (isinstance(box, DualBox) and may_separate(problem)):
+        return own
+    reach = np.maximum(box.upper, -box.lower)
+    used = reach > 0
+    share = float((np.abs(beta[used]) / reach[used]).max())
+    if not share < 1:
+        return own
+    above = values.above(square, scale)
+    found = hard_primal(
+        problem, f, _scaled_error(values, f, scale), own.offset_intervals[0][0], above, own.w, own.expansion, own=True
+    )
+    return found if found.value < own.value and share * math.sqrt(2.0 * found.value / above) <= 1 else own
+
+
+def _scaled_error(values: Values, f: np.ndarray, scale: float) -> np.ndarray:
+    """The errors of f, the values of which were multiplied by ``scale``, as native/proof/bounds.cpp scales them."""
+    return 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -318,6 +349,11 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
 def is_valid(problem: Problem) -> bool:
     """Whether weak duality holds: it needs a positive semi-definite K."""
     return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
+
+
+def may_separate(problem: Problem) -> bool:
+    """Whether a model without any loss may be the optimum of a soft margin: of the losses that a hard margin is a limit of."""
+    return problem.loss.task == "classification" and problem.loss.has_hard_limit and not problem.is_nu
 
 
 def has_multiples(problem: Problem) -> bool:

@@ -17,12 +17,13 @@ from gapless.kernels import Linear
 from gapless.kernels.formula import TWOFOLD_UNIT, entry_cost, twofold_expansion
 from gapless.kernels.rounding import UNIT, magnitudes, terms_of
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
+from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid, may_separate
 from gapless.proof.feasible import best_multiple
 from gapless.proof.values import LEAST, expansion_error
 
 _AFFORDABLE = 4e8  # products of features that are computed with twice the digits: a second or two
 _SPEED = 1e8  # of them a second, at least: for a solve whose time is bounded
+_STRETCHES = 4  # to a smallest margin of one: large coefficients that cancel round differently each time
 _FAR = 1e-9  # from one: a multiple that gains more than rounding
 
 
@@ -106,11 +107,11 @@ class _Twofold:
         plain, proven = _native.twofold_primal(
             problem.dual, problem.groups, problem.totals, offsets, f, error, square, square_error, problem.shift
         )
-        if not proven < primal.value:
-            return primal
-        return replace(
-            primal, value=proven, rounding=max(0.0, proven - plain), offsets=offsets, offset_intervals=intervals
-        )
+        if proven < primal.value:
+            primal = replace(
+                primal, value=proven, rounding=max(0.0, proven - plain), offsets=offsets, offset_intervals=intervals
+            )
+        return self._separating(primal) if may_separate(problem) else primal
 
     def _hard(self, primal: PrimalPoint) -> PrimalPoint:
         """½‖w‖² where all constraints certainly hold: a tube as it is, a margin stretched to one; where float64 was far from one, so is the model."""
@@ -140,6 +141,33 @@ class _Twofold:
                 w=None if w is None else w / margin,
                 expansion=None if expansion is None else expansion / margin,
             )
+        return primal
+
+    def _separating(self, primal: PrimalPoint) -> PrimalPoint:
+        """A point of a soft margin stretched, or shrunk, to a smallest margin of one, where it is the better for having no loss at all."""
+        problem, free = self.problem, self.problem.intercept == "free"
+        f, error, (square, _), _ = self._of_model(primal)
+        b, margin = _native.twofold_margin(problem.y, problem.cost, free, float(primal.offsets[0]), f, error)
+        if not 0 < margin < math.inf or 0.5 * square / margin**2 >= primal.value:
+            return primal
+        stretch = 1.0 / (
+            margin * (1.0 - 16.0 * UNIT)
+        )  # so that no rounding of the products below brings a sample inside the margin
+        for _ in range(_STRETCHES):
+            w, expansion, offset = primal.w, primal.expansion, stretch * b
+            found = replace(
+                primal, w=None if w is None else stretch * w, expansion=None if expansion is None else stretch * expansion,
+                offsets=np.array([offset]), offset_intervals=((offset, offset),), own=False,
+            )  # fmt: skip
+            f, error, (square, _), square_error = self._of_model(found)
+            _, margin = _native.twofold_margin(problem.y, problem.cost, False, offset, f, error)
+            if margin >= 1:
+                regularized = offset * offset / problem.shift if problem.intercept == "regularized" else 0.0
+                value = 0.5 * (square + square_error + regularized) * (1.0 + 16.0 * UNIT)
+                return replace(found, value=value, rounding=16.0 * UNIT * value) if value < primal.value else primal
+            if not margin > 0:
+                break
+            stretch /= margin**2  # the products round anew, and may again miss by as much
         return primal
 
     def _of_model(self, primal: PrimalPoint) -> Values:

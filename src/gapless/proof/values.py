@@ -51,15 +51,16 @@ class Values:
         """‖w‖²."""
         return self.norm if self.beta is None else float(self.beta @ self.f)
 
-    def above(self, square: float) -> float:
-        """A number that ‖w‖², computed as ``square``, is not above."""
-        error = self.norm_error
+    def above(self, square: float, scale: float = 1.0) -> float:
+        """A number that ‖w‖², computed as ``square``, is not above; of scale·w where f and the coefficients have been multiplied by ``scale``."""
+        error = scale * scale * self.norm_error
         if self.beta is not None:
             size = np.abs(self.beta)
             used = size > 0
             error = _MORE * (
-                float(size[used] @ self.error[used]) + 2.0 * UNIT * len(size) * float(size @ np.abs(self.f))
+                scale * float(size[used] @ self.error[used]) + 2.0 * UNIT * len(size) * float(size @ np.abs(self.f))
             )
+        square *= scale * scale
         return square + error + 4.0 * UNIT * abs(square)
 
 

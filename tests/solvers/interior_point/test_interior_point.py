@@ -141,7 +141,14 @@ def test_rows_of_high_leverage_are_drawn_for_sure_and_factors_make_up_for_it():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"kernel": gl.kernels.RBF()}, "interior_point keeps w as a vector, which a kernel does not have"),
+        (
+            {"kernel": gl.kernels.Sigmoid()},
+            "interior_point needs a kernel that is positive semi-definite; use solver='smo'.",
+        ),
+        (
+            {"kernel": gl.kernels.RBF(), "loss": "logistic"},
+            "interior_point needs a finite C, and with a kernel a loss whose dual is quadratic; use solver='smo' or 'qp'.",
+        ),
         ({"C": np.inf}, "interior_point needs a finite C and one offset without a price; use solver='smo' or 'qp'."),
         (
             {"loss": "logistic"},

@@ -1,5 +1,7 @@
 """An interior-point method for linear models with few features and many samples, from both ends: by leaving out, and to the last digit.
 
+Kernels and ν-forms have a method of their own, for few samples (``kernel_barrier.py``). For the rest:
+
 For the hinge and the ε-insensitive loss all but about d samples end at a bound of their box, and a model trained on a sample of the data already
 tells which bound for most. So the barrier method (``native/interior_point/barrier.hpp``) sees few rows:
 
@@ -22,7 +24,7 @@ from gapless import _native
 from gapless.data.rows import DenseRows
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Point
+from gapless.proof.certificate import Point, is_valid
 from gapless.solvers.base import (
     Advance,
     Budget,
@@ -30,11 +32,11 @@ from gapless.solvers.base import (
     Outcome,
     Solver,
     Targets,
-    refuse_kernel,
     start_beta,
     start_weights,
 )
 from gapless.solvers.interior_point.active_set import pin
+from gapless.solvers.interior_point.kernel_barrier import KernelBarrier
 from gapless.solvers.newton.row_sampling import (
     band_size,
     box_of,
@@ -65,6 +67,9 @@ _TINY = float(np.finfo(float).tiny)
 class InteriorPoint(Solver):
     """Mehrotra's predictor–corrector method on the (d+1)×(d+1) system, on the rows that matter, and an active-set end.
 
+    With a kernel, for the ν-forms, and with more features than samples, the system is that of the dual variables, n×n, which suits up to some
+    thousand samples; their losses may be squared.
+
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=10.0)
     >>> gl.solve(problem, InteriorPoint()).w.round(6)
@@ -76,10 +81,23 @@ class InteriorPoint(Solver):
     max_iter: ClassVar[int] = 500
 
     def unsupported(self, problem: Problem) -> str | None:
-        return refuse_kernel(problem, self.name) or refuse_smooth(problem, self.name)
+        if not _has_wide_system(problem):
+            return refuse_smooth(problem, self.name)
+        if problem.is_hard or not isinstance(problem.dual, DualBox):
+            return f"{self.name} needs a finite C, and with a kernel a loss whose dual is quadratic; use solver='smo' or 'qp'."
+        if not is_valid(problem):
+            return f"{self.name} needs a kernel that is positive semi-definite; use solver='smo'."
+        return None
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorPointEngine:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
+        if _has_wide_system(problem):
+            return KernelBarrier(problem, start, self.name)
         return InteriorPointEngine(problem, start, rng)
+
+
+def _has_wide_system(problem: Problem) -> bool:
+    """Whether the system is that of the samples: there is no w of a kernel, a price for offsets is a matter of the dual, and features may be many."""
+    return not problem.is_linear or problem.is_nu or problem.n_features > problem.n_samples
 
 
 class Part:
