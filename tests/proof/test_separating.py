@@ -73,4 +73,4 @@ def test_a_polynomial_whose_coefficients_round_more_than_the_margin_is_wide():
     kernel = gl.kernels.Polynomial(3, 0.25)
     result = gl.solve(gl.Problem(X, y, kernel=kernel, C=1e3), "interior_point", tol=1e-3, kkt_tol=1e-3)
     assert result.certificate.relative_gap <= 1e-3
-    assert refutations(result.certified, ["polynomial", 3, 0.25, 1.0]) == []
+    assert refutations(result.certified, ["polynomial", 0.25, 3, 1.0]) == []
