@@ -9,8 +9,6 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import brentq
 
-# From so many knots on, the zero of a slope is first looked for among a few of them.
-_MANY, _FEW = 20_000, 4096
 _EPS = float(np.finfo(float).eps)
 
 
@@ -138,33 +136,8 @@ def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tup
     A slope below the rounding error of its own sum counts as zero, so that a tie of costs gives the whole interval, not one of its ends.
     """
     rounding = 4 * len(knots) * _EPS * float(jumps.sum())
-    if len(knots) > _MANY:
-        knots, jumps, start = _near_crossing(knots, jumps, start)
     order = knots.argsort()
     slope = start + jumps[order].cumsum()
     reached = min(int(np.searchsorted(slope, -rounding)), len(knots) - 1)
     passed = min(int(np.searchsorted(slope, rounding, side="right")), len(knots) - 1)
     return float(knots[order[reached]]), float(knots[order[passed]])
-
-
-def _near_crossing(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """The knots around the zero of the slope, their jumps, and the slope before them: nothing else needs to be sorted.
-
-    Every so many knots tell about where the zero is; where the exact sums do not agree, all knots are returned.
-    """
-    step = len(knots) // _FEW
-    order = np.argsort(knots[::step], kind="stable")
-    some = knots[::step][order]
-    slope = start + np.cumsum(jumps[::step][order]) * (float(jumps.sum()) / max(float(jumps[::step].sum()), 1e-300))
-    place = int(np.searchsorted(slope, 0.0))
-    reach = 4 * int(np.sqrt(_FEW))
-    low = some[place - reach] if place >= reach else -np.inf
-    high = some[place + reach] if place + reach < len(some) else np.inf
-    below = knots < low
-    inside = ~below & (knots <= high)
-    before = start + float(jumps[below].sum())
-    total = before + float(jumps[inside].sum())
-    margin = 1e-9 * float(jumps.sum())  # of the rounding of these sums, generously
-    if (before < -margin or low == -np.inf) and (total > margin or high == np.inf):
-        return knots[inside], jumps[inside], before
-    return knots, jumps, start
