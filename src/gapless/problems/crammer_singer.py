@@ -1,7 +1,7 @@
 """Crammer and Singer's multiclass machine: one vector of weights a class, all trained together.
 
-The dual has one block βᵢ = (βᵢ₁, …, βᵢₖ) a sample. From the loss c max over m of (δ(m ≠ y) + f_m − f_y) = max over p in c·simplex of
-Σ p_m (δ(m ≠ y) + f_m − f_y), with β_m = −p_m for m ≠ y and β_y = Σ p_m over them, the minimum over W is at w_m = Σ βᵢ_m xᵢ.
+The dual has one block βᵢ = (βᵢ₁, …, βᵢₖ) a sample. It follows from the loss, c max over m of (δ(m ≠ y) + f_m − f_y) = max over p in c·simplex of
+Σ p_m (δ(m ≠ y) + f_m − f_y): with β_m = −p_m for m ≠ y and β_y = Σ p_m over all m ≠ y, the minimum over W is at w_m = Σ βᵢ_m xᵢ.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class CrammerSingerProblem(Problem):
 
     @property
     def entry_work(self) -> float:
-        """What one row costs against the weights of all classes."""
+        """The work of one row's products with the weights of all classes, in stored entries of X."""
         return self.n_classes * row_entries(self.rows)
 
     def __repr__(self) -> str:

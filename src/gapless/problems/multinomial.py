@@ -1,7 +1,7 @@
 """Logistic regression of several classes at once, with or without a kernel.
 
-The dual has one block a sample, the probabilities p that it would have: from log Σ exp f_m = max over p in the simplex of ⟨p, f⟩ − Σ p log p, with
-β = c (e_y − p), the minimum over W is at w_m = Σ βᵢ_m φ(xᵢ), and free offsets make every column of β sum to zero.
+The dual has one block pᵢ a sample: the probabilities of its classes. It follows from log Σ exp f_m = max over p in the simplex of
+⟨p, f⟩ − Σ p log p: with β = c (e_y − p) the minimum over W is at w_m = Σ βᵢ_m φ(xᵢ), and free offsets make every column of β sum to zero.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gapless.problems.problem import Intercept, Problem
 
 
 class MultinomialProblem(Problem):
-    r"""Multinomial logistic regression: one function a class, and the probabilities are their softmax.
+    r"""Multinomial logistic regression: one function a class; the probabilities of the classes are the softmax of the functions.
 
     .. math::
 
@@ -31,7 +31,7 @@ class MultinomialProblem(Problem):
         \qquad \sum_i β_{im} = 0 \text{ where b is free}
 
     ``codes`` are the classes as numbers from 0 to ``n_classes`` − 1. cᵢ is C times the sample's weight; ``intercept`` is ``"free"`` or ``"none"``.
-    Offsets are known up to a common number, and are taken to sum to zero.
+    A number added to all offsets changes nothing, so that they are taken to sum to zero.
 
     >>> import gapless as gl
     >>> from gapless.problems.multinomial import MultinomialProblem
@@ -98,7 +98,7 @@ class MultinomialProblem(Problem):
 
     @property
     def targets(self) -> np.ndarray:
-        """Σ cᵢ over the samples of each class: what the columns of c·p sum to at the best offsets."""
+        """Σ cᵢ over the samples of each class: at the best offsets column m of cᵢ pᵢₘ has this sum."""
         return np.bincount(self.y, weights=self.cost, minlength=self.n_classes)
 
     def weights(self, beta: np.ndarray) -> np.ndarray:
@@ -106,7 +106,7 @@ class MultinomialProblem(Problem):
         return np.column_stack([rmatvec(self.X, column) for column in beta.T])
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
-        """Σⱼ k(xᵢ, xⱼ) βⱼ for each row of X (the training samples if None), a column for each of β's."""
+        """Σⱼ k(xᵢ, xⱼ) βⱼ for each row of X (the training samples if None); the result has a column for each column of β."""
         X = self.X if X is None else X
         if self.kernel is None:
             return np.column_stack([matvec(X, w) for w in self.weights(beta).T])
