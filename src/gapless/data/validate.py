@@ -110,6 +110,22 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(codes.reshape(n) == 1, 1.0, -1.0), classes
 
 
+def check_codes(codes: Any, n: int, n_classes: int | None) -> tuple[np.ndarray, int]:
+    """(classes as int64 numbers from 0 on, how many classes there are); without ``n_classes`` the largest code tells their number."""
+    codes = np.asarray(codes)
+    if codes.shape != (n,) or codes.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"codes must be whole numbers, one for each of the {n} samples; got {codes.dtype} of the shape {codes.shape}."
+        )
+    n_classes = int(codes.max()) + 1 if n_classes is None else int(n_classes)
+    if n_classes < 2 or codes.min() < 0 or codes.max() >= n_classes:
+        raise InvalidInputError(
+            f"codes must lie between 0 and n_classes - 1, of two classes at least; "
+            f"got {codes.min()} to {codes.max()} and n_classes={n_classes}."
+        )
+    return codes.astype(np.int64), n_classes
+
+
 def check_targets(y: Any, n: int) -> np.ndarray:
     """Finite float64 targets of a regression."""
     y = _check_numbers(y, n, "y", "y must hold numbers for a regression loss")

@@ -14,6 +14,7 @@ import numpy as np
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import rmatvec
 from gapless.data.rows import row_entries
+from gapless.data.validate import check_codes
 from gapless.errors import InvalidInputError
 from gapless.losses import Hinge
 from gapless.problems.problem import Intercept, Problem
@@ -64,22 +65,12 @@ class CrammerSingerProblem(Problem):
             if not 0 < value < math.inf:
                 raise InvalidInputError(f"{name} must be a positive finite number; got {value!r}.")
         X = check_matrix(X)
-        codes = np.asarray(codes)
-        if codes.shape != (X.shape[0],) or codes.dtype.kind not in "iu":
-            raise InvalidInputError(
-                f"codes must be whole numbers, one for each of the {X.shape[0]} samples; got {codes.dtype} of the shape {codes.shape}."
-            )
-        n_classes = int(codes.max()) + 1 if n_classes is None else int(n_classes)
-        if n_classes < 2 or codes.min() < 0 or codes.max() >= n_classes:
-            raise InvalidInputError(
-                f"codes must lie between 0 and n_classes - 1, of two classes at least; "
-                f"got {codes.min()} to {codes.max()} and n_classes={n_classes}."
-            )
+        codes, n_classes = check_codes(codes, X.shape[0], n_classes)
         weight = check_weights(sample_weight, X.shape[0])
         object.__setattr__(self, "n_classes", n_classes)
         self._set(
             X=X,
-            y=codes.astype(np.int64),
+            y=codes,
             cost=C * weight,
             loss=Hinge(),
             kernel=None,
@@ -101,5 +92,4 @@ class CrammerSingerProblem(Problem):
         return self.n_classes * row_entries(self.rows)
 
     def __repr__(self) -> str:
-        size = super().__repr__().split("(")[1].split(",")[0]
-        return f"CrammerSingerProblem({size}, {self.n_classes} classes, C={self.regularization:g}, intercept={self.intercept!r})"
+        return f"CrammerSingerProblem({self._size}, {self.n_classes} classes, C={self.regularization:g}, intercept={self.intercept!r})"

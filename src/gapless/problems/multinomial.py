@@ -13,6 +13,7 @@ import numpy as np
 
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import matvec, rmatvec
+from gapless.data.validate import check_codes
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel
 from gapless.kernels.gram import blocks
@@ -65,17 +66,7 @@ class MultinomialProblem(Problem):
         if not 0 < C < math.inf:
             raise InvalidInputError(f"C must be a positive finite number; got {C!r}.")
         X = check_matrix(X)
-        codes = np.asarray(codes)
-        if codes.shape != (X.shape[0],) or codes.dtype.kind not in "iu":
-            raise InvalidInputError(
-                f"codes must be whole numbers, one for each of the {X.shape[0]} samples; got {codes.dtype} of the shape {codes.shape}."
-            )
-        n_classes = int(codes.max()) + 1 if n_classes is None else int(n_classes)
-        if n_classes < 2 or codes.min() < 0 or codes.max() >= n_classes:
-            raise InvalidInputError(
-                f"codes must lie between 0 and n_classes - 1, of two classes at least; "
-                f"got {codes.min()} to {codes.max()} and n_classes={n_classes}."
-            )
+        codes, n_classes = check_codes(codes, X.shape[0], n_classes)
         weight = check_weights(sample_weight, X.shape[0])
         if intercept == "free" and (np.bincount(codes, weights=weight, minlength=n_classes) == 0).any():
             raise InvalidInputError(
@@ -84,7 +75,7 @@ class MultinomialProblem(Problem):
         object.__setattr__(self, "n_classes", n_classes)
         self._set(
             X=X,
-            y=codes.astype(np.int64),
+            y=codes,
             cost=C * weight,
             loss=Logistic(),
             kernel=kernel,
@@ -118,6 +109,5 @@ class MultinomialProblem(Problem):
         return out
 
     def __repr__(self) -> str:
-        size = super().__repr__().split("(")[1].split(",")[0]
         kernel = "linear" if self.kernel is None else repr(self.kernel)
-        return f"MultinomialProblem({size}, {self.n_classes} classes, {kernel}, C={self.regularization:g}, intercept={self.intercept!r})"
+        return f"MultinomialProblem({self._size}, {self.n_classes} classes, {kernel}, C={self.regularization:g}, intercept={self.intercept!r})"

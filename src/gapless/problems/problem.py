@@ -35,7 +35,7 @@ def _one_group(n: int) -> np.ndarray:
     return frozen(np.zeros(n, dtype=np.int64))
 
 
-# Kernel entries up to which Kβ is computed the simplest way, in float64: so many take a few milliseconds whichever way. Above, the symmetry of K saves
+# Kernel entries up to which Kβ is computed the simplest way, in float64: so many take a few milliseconds either way. Above, the symmetry of K saves
 # a tenth, and float32 with proven bounds, where β is zero, 20 to 40 % (measured on 4,500 and 9,000 samples of 8 and 54 features).
 _MANY = 2**22
 # The work of the kernel's function beside its inner product, in stored entries of X: the exponential of a Gaussian kernel's entry takes the panels as
@@ -347,12 +347,15 @@ class Problem(StatedValues):
         """⟨w, xᵢ⟩ of a linear problem."""
         return matvec(self.X, w)
 
+    @property
+    def _size(self) -> str:
+        """The shape and the storage of X, as every problem's ``repr`` begins."""
+        return f"{self.n_samples} x {self.n_features} {'CSR' if sp.issparse(self.X) else 'dense'}"
+
     def __repr__(self) -> str:
-        n, d = self.X.shape
-        storage = "CSR" if sp.issparse(self.X) else "dense"
         kernel = "linear" if self.kernel is None else repr(self.kernel)
         return (
-            f"Problem({n} x {d} {storage}, {self.loss.name}, {kernel}, "
+            f"Problem({self._size}, {self.loss.name}, {kernel}, "
             f"{self.convention}={self.regularization:g}, intercept={self.intercept!r})"
         )
 
