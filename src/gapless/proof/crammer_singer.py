@@ -1,7 +1,7 @@
-"""What a point proves for Crammer and Singer's machine: its blocks made feasible and scaled as well as they can be, and the P of their weights.
+"""The bounds that a point proves for Crammer and Singer's machine: D at its blocks, made feasible and scaled best, and P at their weights.
 
-Both are rounded outwards (``outward.py``). The dual point is that of the wrong classes' entries as they stand; the true class's is minus their
-exact sum, of which ``DualPoint.beta`` holds the rounded one, so that blocks sum to zero in exact arithmetic.
+Both are rounded outwards (``outward.py``). The dual point has the entries of the wrong classes as float64 holds them; the entry of the true class is
+minus their exact sum, which ``DualPoint.beta`` holds rounded, so that each block sums to zero in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
         beta = np.zeros(shape)
     beta, box_violation, sum_violation = feasible_blocks(problem, beta)
     W, sums = problem.weights(beta), np.array([math.fsum(column) for column in beta.T.tolist()])
-    # The rounding of W, and of the true classes' entries: both are a share of Σ |βᵢ| ‖xᵢ‖.
+    # The rounding of W and that of the true classes' entries are both bounded by a share of Σ |βᵢ| ‖xᵢ‖.
     operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + _ROUNDINGS)
     errors = operations * reach_of(problem, beta) + LEAST
     lengths = np.array([math.sqrt(sum_above(column**2 * (1.0 + share(2))) + LEAST) for column in W.T])
@@ -45,7 +45,7 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
         value = scale * linear - 0.5 * scale**2 * square
         value -= share(8) * (scale * linear + 0.5 * scale**2 * square) + LEAST
         plain = scale * float(true.sum()) - 0.5 * scale**2 * float((W**2).sum() + problem.shift * (sums**2).sum())
-        if value > 0:  # else β = 0, which is feasible too
+        if value > 0:  # otherwise β = 0, which is feasible too, proves more
             rounding = max(0.0, plain - value)
             dual = DualPoint(value, scale * beta, box_violation, sum_violation, math.nan, rounding)
         else:
@@ -64,7 +64,10 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
 
 
 def feasible_blocks(problem: CrammerSingerProblem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(feasible β, how far the given one was from its bounds, and from rows that sum to zero); shares of wrong classes are kept, or scaled down."""
+    """(a feasible β, how far the given β was from its bounds, how far its rows were from a sum of zero).
+
+    The entries of the wrong classes are kept, or scaled down together where their sum exceeds the cost; the entry of the true class is minus the sum.
+    """
     if beta.shape != (problem.n_samples, problem.n_classes):
         raise InvalidInputError(f"beta must have the shape {(problem.n_samples, problem.n_classes)}; got {beta.shape}.")
     rows = np.arange(len(beta))
@@ -100,14 +103,14 @@ def _primal_of(
     weights_error: float,
     by_entries: bool,
 ) -> PrimalPoint:
-    """P of W and b, of which F are the products with X."""
+    """P at W and b, where F = X W; ``by_entries`` chooses how the error of F is bounded (``product_errors``)."""
     rows, y = np.arange(problem.n_samples), problem.y
     scores = F + b
     errors = product_errors(problem, W, by_entries) + 8.0 * UNIT * (np.abs(F) + np.abs(b) + 1.0)
     rivals = scores - scores[rows, y][:, None] + 1.0
     rivals[rows, y] = 0.0
     most = rivals + errors + errors[rows, y][:, None]
-    most[rows, y] = 0.0  # exactly
+    most[rows, y] = 0.0  # the true class has no error against itself
     half = 0.5 * (W**2).ravel()
     if problem.shift:
         half = np.append(half, 0.5 * b**2 / problem.shift)

@@ -1,4 +1,4 @@
-"""Decision values with a bound on their error: what P and D are computed from."""
+"""Decision values with a bound on their error, from which P and D are computed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LEAST = 1e-290
 
 @dataclass
 class Values:
-    """f = ⟨w, φ(xᵢ)⟩ of all samples, off by at most ``factor`` times the sample's ``size`` (and LEAST).
+    """f = ⟨w, φ(xᵢ)⟩ of all samples, off by at most ``factor`` · ``sizes[i]`` + LEAST.
 
-    ``norm`` is ‖w‖² of a linear problem's w as it stands (NaN where K alone is known), off by ``norm_error``, and by ``square_error`` from βᵀKβ;
-    ``weights_error`` bounds ‖w − Σ βᵢxᵢ‖. ``largest`` is the largest √k(xᵢ, xᵢ), ``beta`` the coefficients where K alone is known.
+    In a linear problem ``norm`` is ‖w‖² as computed, within ``norm_error`` of the exact ‖w‖² and within ``square_error`` of βᵀKβ; ``weights_error``
+    bounds ‖w − Σ βᵢxᵢ‖. With a kernel ``norm`` is NaN and ``beta`` holds the coefficients of w. ``largest`` is at least every √k(xᵢ, xᵢ).
     """
 
     w: np.ndarray | None
@@ -38,17 +38,17 @@ class Values:
 
     @property
     def error(self) -> np.ndarray:
-        """The bound of each sample."""
+        """The bound on the error of each sample's f."""
         return self.factor * self.sizes + LEAST
 
     @property
     def weights(self) -> tuple[float, float, float, float]:
-        """What the native bounds take."""
+        """The four numbers of w that ``_native.proof_bounds`` takes (``Weights`` in native/proof/bounds.hpp)."""
         return self.norm, self.norm_error, self.square_error, self.largest
 
     @property
     def square(self) -> float:
-        """‖w‖²."""
+        """‖w‖² as computed."""
         return self.norm if self.beta is None else float(self.beta @ self.f)
 
     def above(self, square: float) -> float:
@@ -65,7 +65,7 @@ class Values:
 
 @np.errstate(over="ignore", invalid="ignore")
 def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None = None) -> Values:
-    """⟨w, xᵢ⟩; where w was computed as Σ βᵢxᵢ, also how far it is from that."""
+    """The values ⟨w, xᵢ⟩ of a linear problem; where w was computed as Σ βᵢxᵢ, with bounds on the error of that too."""
     g, _ = problem.magnitudes
     norm = float(w @ w)
     norm_error = _MORE * UNIT * (len(w) + _ROUNDINGS) * norm
@@ -81,19 +81,19 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
 
 
 def expansion_error(beta: np.ndarray, g: np.ndarray, r: np.ndarray, unit: float = UNIT) -> np.ndarray:
-    """How far a computed Kβ is from the exact one, by the magnitudes of the kernel (kernels/rounding.py)."""
+    """A bound on the error of each entry of Kβ as computed, from the magnitudes g and r of the kernel (kernels/rounding.py)."""
     terms = sum_depth(int(np.count_nonzero(beta))) + _ROUNDINGS
     return _native.proof_expansion_errors(beta, g, r, _MORE * unit, terms)
 
 
 def values_of_expansion(problem: Problem, beta: np.ndarray, f: np.ndarray) -> Values:
-    """f = Kβ in float64, whose entries and sums round."""
+    """The values f = Kβ of a kernel in float64, with a bound on what its entries and sums were rounded by."""
     g, r = problem.magnitudes
     return Values(None, f, expansion_error(beta, g, r), 1.0, math.nan, largest=problem.largest, beta=beta)
 
 
 def values_of_model(problem: Problem, beta: np.ndarray) -> Values:
-    """⟨w, φ(xᵢ)⟩ of the model w = Σ βᵢφ(xᵢ), in exact arithmetic, whose coefficients are all that is stored of it."""
+    """The values ⟨w, φ(xᵢ)⟩ of a model that is stored as β: w is Σ βᵢφ(xᵢ) in exact arithmetic, and the error bounds are relative to this w."""
     if not problem.is_linear:
         return values_of_expansion(problem, beta, problem.expand(beta))
     values = values_of_weights(problem, problem.weights(beta), beta)
