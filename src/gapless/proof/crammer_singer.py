@@ -14,10 +14,17 @@ from gapless.errors import InvalidInputError
 from gapless.kernels.rounding import UNIT
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
-from gapless.proof.outward import LEAST, NOTICEABLE, product_errors, reach_of, share, sum_above, sum_below
-
-_ROUNDINGS = 16  # of a sum beside those of its terms
-_MORE = 1.05  # for products of small errors, which the formulas leave out
+from gapless.proof.outward import (
+    LEAST,
+    MORE,
+    NOTICEABLE,
+    ROUNDINGS,
+    product_errors,
+    reach_of,
+    share,
+    sum_above,
+    sum_below,
+)
 
 
 @evaluate.register
@@ -30,7 +37,7 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
     beta, box_violation, sum_violation = feasible_blocks(problem, beta)
     W, sums = problem.weights(beta), np.array([math.fsum(column) for column in beta.T.tolist()])
     # The rounding of W and that of the true classes' entries are both bounded by a share of Σ |βᵢ| ‖xᵢ‖.
-    operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + _ROUNDINGS)
+    operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + ROUNDINGS)
     errors = operations * reach_of(problem, beta) + LEAST
     lengths = np.array([math.sqrt(sum_above(column**2 * (1.0 + share(2))) + LEAST) for column in W.T])
     offsets = np.abs(sums) + operations * np.abs(beta).sum(axis=0)
@@ -53,7 +60,7 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
 
     lost = scale * math.sqrt(float((errors**2).sum() + problem.shift * ((offsets - np.abs(sums)) ** 2).sum()))
     lost += share(8) * scale * math.sqrt(square) if scale > 0 else 0.0
-    candidates = [_primal(problem, scale * W, scale * problem.shift * sums, own=True, weights_error=_MORE * lost)]
+    candidates = [_primal(problem, scale * W, scale * problem.shift * sums, own=True, weights_error=MORE * lost)]
     if point.w is not None and np.isfinite(point.w).all():
         offsets = np.zeros(problem.n_classes) if point.offsets is None else np.asarray(point.offsets)
         offsets = offsets if problem.intercept == "regularized" else np.zeros_like(offsets)

@@ -22,12 +22,10 @@ from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.proof.exact_ray import is_exact_ray
+from gapless.proof.kkt import at_bounds
 
 _ROWS = 8192  # rows of X that are converted to float64 at a time: some 60 MB of a thousand features
 _EPS = float(np.finfo(float).eps)
-_AT_BOUND = (
-    1e-12  # of its box's width: a variable so near a bound is at it, since the repair of a sum may have moved it
-)
 # A multiple of β so near to one counts as one: the gain is about the square of this number, which float64 does not see (``near_one`` in
 # native/proof/dual_side.cpp has the same value).
 _ONE = 1e-9
@@ -211,11 +209,10 @@ def _violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
     box = problem.dual
     if not isinstance(box, DualBox):
         return math.nan
-    width = box.upper - box.lower
-    slack = _AT_BOUND * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
+    at_lower, at_upper = at_bounds(problem, beta)
     rise, fall = (slope - f for slope in problem.loss.dual_slopes(problem.y, problem.cost, beta))
-    rise = np.where(beta < box.upper - slack, rise, -np.inf)
-    fall = np.where(beta > box.lower + slack, fall, np.inf)
+    rise = np.where(at_upper, -np.inf, rise)
+    fall = np.where(at_lower, np.inf, fall)
     if problem.intercept != "free":
         return max(0.0, float(rise.max()), -float(fall.min()))
     groups = [problem.groups == g for g in range(len(problem.totals))]

@@ -10,9 +10,8 @@ import numpy as np
 from gapless.problems.problem import Problem
 from gapless.proof.points import Point, check_point
 
-_BOUND_WIDTH = (
-    1e-12  # of a box's width: what the repair of a sum may move a variable at its bound by (native/proof/dual_side.cpp)
-)
+# A share of a box's width: the repair of a sum may move a variable at its bound by so much (``bound_width`` in native/proof/dual_side.cpp).
+_BOUND_WIDTH = 1e-12
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ import scipy.linalg as la
 from scipy.special import logsumexp, softmax, xlogy
 
 from gapless.errors import InvalidInputError
-from gapless.kernels import Validity
 from gapless.kernels.rounding import UNIT
 from gapless.problems.multinomial import MultinomialProblem
-from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate, is_valid
 from gapless.proof.circulation import balancing_factors
 from gapless.proof.outward import (
     FUNCTION,
@@ -54,7 +53,7 @@ def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[Pr
     zero = np.zeros(shape)
     if given is None and expansion is None:
         # At β = 0 each sample has its own class with probability one, D = 0, and no product with K is needed: every solve begins with this point.
-        value = 0.0 if _is_valid(problem) else -math.inf
+        value = 0.0 if is_valid(problem) else -math.inf
         return _primal(problem, zero, zero, zero, True, point.offsets), DualPoint(value, zero, 0.0, 0.0, math.nan)
     beta, error, wrong, box_violation, sum_violation = _feasible(problem, given)
     models = [beta] if expansion is None else [beta, expansion]
@@ -64,7 +63,7 @@ def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[Pr
     is_own = value > 0
     if not is_own:  # β = 0 is feasible too, and proves more
         dual = DualPoint(0.0, zero, box_violation, sum_violation, math.nan)
-    if not _is_valid(problem):
+    if not is_valid(problem):
         dual = DualPoint(-math.inf, beta, box_violation, sum_violation, math.nan)
     if point.offsets is not None:  # a model to be judged as it stands
         if expansion is None:
@@ -95,11 +94,6 @@ def _(
     if not is_affordable(problem, columns * problem.n_samples, seconds):
         return None
     return _evaluate(problem, Point(beta=dual.beta, expansion=primal.expansion), fine=True)
-
-
-def _is_valid(problem: MultinomialProblem) -> bool:
-    """Whether weak duality holds: it needs a positive semi-definite K."""
-    return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
 
 
 def _indicator(problem: MultinomialProblem) -> np.ndarray:

@@ -23,15 +23,19 @@ NOTICEABLE = 1e-13
 FUNCTION = 16
 """A bound on the roundings of NumPy's exponential and logarithm, which are off by 4 units in the last place at most."""
 
-_MORE = 1.05  # for products of small errors, which the formulas leave out
-_ROUNDINGS = 16  # of a product beside those of its terms
+MORE = 1.05
+"""A factor for products of small errors, which the formulas leave out: n roundings of u each have (1 + u)ⁿ − 1 ≤ 1.05 nu as long as nu ≤ 0.09."""
+ROUNDINGS = 16
+"""Roundings of a product of vectors beside those of its terms, generously: one of them is left for the rounding of a multiple of β
+(``scaled`` in native/proof/bounds.cpp)."""
+
 _FLAT = 1e-150  # added to lengths: a vector is shorter than this where its squares underflow
 _ROWS = 8192  # rows of X whose absolute values are held at a time: some 60 MB of a thousand features
 
 
 def share(roundings: float) -> float:
     """A bound on the relative error of so many operations on numbers of one sign."""
-    return _MORE * UNIT * roundings
+    return MORE * UNIT * roundings
 
 
 def sum_above(values: Any) -> float:
@@ -65,7 +69,7 @@ def product_errors(problem: Problem, W: np.ndarray, by_entries: bool) -> np.ndar
 
     By the entries the bound is smaller where features are of different scales.
     """
-    factor = share(terms_of(problem.X) + _ROUNDINGS)
+    factor = share(terms_of(problem.X) + ROUNDINGS)
     if by_entries:
         sizes = np.concatenate([rows @ np.abs(W) for rows in _absolute_rows(problem.X)])
     else:
@@ -77,7 +81,7 @@ def product_errors(problem: Problem, W: np.ndarray, by_entries: bool) -> np.ndar
 @np.errstate(over="ignore", invalid="ignore")
 def weight_errors(problem: Problem, beta: np.ndarray, by_entries: bool) -> np.ndarray:
     """A bound on the error of each entry of Xᵀβ as computed: by the lengths of the samples or, with one more product, by their entries."""
-    factor = share(int(np.count_nonzero(beta if beta.ndim == 1 else beta.any(axis=1))) + _ROUNDINGS)
+    factor = share(int(np.count_nonzero(beta if beta.ndim == 1 else beta.any(axis=1))) + ROUNDINGS)
     if by_entries:
         size, begin = np.zeros((problem.n_features, *beta.shape[1:])), 0
         for rows in _absolute_rows(problem.X):
@@ -96,13 +100,13 @@ def expansion_errors(problem: Problem, A: np.ndarray) -> np.ndarray:
     size = np.abs(A)
     support = size.any(axis=1)
     reach, rough = (g[support] + _FLAT) @ size[support], r[support] @ size[support]
-    terms = int(np.count_nonzero(support)) + 2 * _ROUNDINGS  # twice: a linear problem computes Xᵀ A, then X (Xᵀ A)
+    terms = int(np.count_nonzero(support)) + 2 * ROUNDINGS  # twice: a linear problem computes Xᵀ A, then X (Xᵀ A)
     sizes = np.multiply.outer(g, terms * reach + rough) + np.multiply.outer(r, reach)
-    return _not_nan(_MORE * UNIT * sizes + LEAST)
+    return _not_nan(MORE * UNIT * sizes + LEAST)
 
 
 def reach_of(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """Σ |βᵢ| ‖φ(xᵢ)‖ of each column; its own rounding is small enough for ``_MORE`` to cover it."""
+    """Σ |βᵢ| ‖φ(xᵢ)‖ of each column; its own rounding is small enough for ``MORE`` to cover it."""
     return np.asarray((problem.magnitudes[0] + _FLAT) @ np.abs(beta))
 
 

@@ -19,7 +19,8 @@ from gapless.kernels.rounding import UNIT, magnitudes, terms_of
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
 from gapless.proof.feasible import best_multiple
-from gapless.proof.values import LEAST, expansion_error
+from gapless.proof.outward import LEAST
+from gapless.proof.values import expansion_error
 
 _AFFORDABLE = 4e8  # products of two features in numbers of twice the digits that a proof may take: a second or two
 _SPEED = 1e8  # such products a second, on a slow machine: the estimate for a solve whose time is bounded

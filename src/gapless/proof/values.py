@@ -10,11 +10,7 @@ import numpy as np
 from gapless import _native
 from gapless.kernels.rounding import UNIT, sum_depth, terms_of
 from gapless.problems.problem import Problem
-
-_MORE = 1.05  # for products of small errors, which the formulas leave out
-_ROUNDINGS = 16  # beside those of a sum's terms: of these one is left for the rounding of a multiple of β (native/proof/bounds.cpp)
-LEAST = 1e-290
-"""What underflows elsewhere."""
+from gapless.proof.outward import LEAST, MORE, ROUNDINGS
 
 
 @dataclass
@@ -57,7 +53,7 @@ class Values:
         if self.beta is not None:
             size = np.abs(self.beta)
             used = size > 0
-            error = _MORE * (
+            error = MORE * (
                 float(size[used] @ self.error[used]) + 2.0 * UNIT * len(size) * float(size @ np.abs(self.f))
             )
         return square + error + 4.0 * UNIT * abs(square)
@@ -68,22 +64,22 @@ def values_of_weights(problem: Problem, w: np.ndarray, beta: np.ndarray | None =
     """The values ⟨w, xᵢ⟩ of a linear problem; where w was computed as Σ βᵢxᵢ, with bounds on the error of that too."""
     g, _ = problem.magnitudes
     norm = float(w @ w)
-    norm_error = _MORE * UNIT * (len(w) + _ROUNDINGS) * norm
+    norm_error = MORE * UNIT * (len(w) + ROUNDINGS) * norm
     f = problem.expand_weights(w) if norm != 0.0 else np.zeros(problem.n_samples)
-    factor = _MORE * UNIT * (terms_of(problem.X) + _ROUNDINGS) * math.sqrt(norm)
+    factor = MORE * UNIT * (terms_of(problem.X) + ROUNDINGS) * math.sqrt(norm)
     largest = problem.largest
     if beta is None:
         return Values(w, f, g, factor, norm, norm_error, largest=largest)
     reach = float(g @ np.abs(beta))
-    lost = _MORE * UNIT * (int(np.count_nonzero(beta)) + _ROUNDINGS) * reach
-    square_error = norm_error + _MORE * lost * (2.0 * math.sqrt(norm) + lost)
+    lost = MORE * UNIT * (int(np.count_nonzero(beta)) + ROUNDINGS) * reach
+    square_error = norm_error + MORE * lost * (2.0 * math.sqrt(norm) + lost)
     return Values(w, f, g, factor, norm, norm_error, square_error, lost, largest)
 
 
 def expansion_error(beta: np.ndarray, g: np.ndarray, r: np.ndarray, unit: float = UNIT) -> np.ndarray:
     """A bound on the error of each entry of Kβ as computed, from the magnitudes g and r of the kernel (kernels/rounding.py)."""
-    terms = sum_depth(int(np.count_nonzero(beta))) + _ROUNDINGS
-    return _native.proof_expansion_errors(beta, g, r, _MORE * unit, terms)
+    terms = sum_depth(int(np.count_nonzero(beta))) + ROUNDINGS
+    return _native.proof_expansion_errors(beta, g, r, MORE * unit, terms)
 
 
 def values_of_expansion(problem: Problem, beta: np.ndarray, f: np.ndarray) -> Values:
