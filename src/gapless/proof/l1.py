@@ -1,7 +1,7 @@
-"""What a point proves for an ℓ₁ penalty: its P as it stands, and the best multiple of a dual point that is feasible.
+"""The bounds that a point proves for an ℓ₁ penalty: P at its weights as they stand, and D at the best feasible multiple tβ of a dual point.
 
-Both are rounded outwards (``outward.py``). The multiple is chosen by what Σ βᵢxᵢ may be at most, so that the dual point is feasible in exact
-arithmetic; it is t times the given β as a real number, of which ``DualPoint.beta`` is the rounded one.
+Both are rounded outwards (``outward.py``). t is chosen by an upper bound on ‖Σ βᵢxᵢ‖∞, so that the dual point is feasible in exact arithmetic. The
+dual point is the exact product tβ, which ``DualPoint.beta`` holds rounded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _(problem: L1Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
 
 
 def weights_of(problem: Problem, point: Point | None) -> tuple[np.ndarray, float]:
-    """(w, b) of a point, zero where it has none; offsets of a model to be judged as it stands are its b."""
+    """(w, b) of a point, zero where it has none; the b of a point with offsets, a model to be judged as it stands, is its offset."""
     if point is None or point.w is None or not np.isfinite(point.w).all():
         return np.zeros(problem.n_features), 0.0
     offsets = point.offsets
@@ -43,7 +43,7 @@ def weights_of(problem: Problem, point: Point | None) -> tuple[np.ndarray, float
 
 
 def _primal(problem: Problem, w: np.ndarray, b: float, f: np.ndarray, by_entries: bool) -> PrimalPoint:
-    """P of w and b, of which ``f`` are the products with X."""
+    """P at w and b, where f = X w; ``by_entries`` chooses how the error of f is bounded (``product_errors``)."""
     error = product_errors(problem, w, by_entries) + 8.0 * UNIT * (np.abs(f) + abs(b) + 1.0)
     short = 1.0 - problem.y * (f + b)
     most = np.maximum(0.0, short + error)
@@ -55,7 +55,7 @@ def _primal(problem: Problem, w: np.ndarray, b: float, f: np.ndarray, by_entries
 
 
 def _scaled_dual(problem: Problem, beta: np.ndarray) -> DualPoint:
-    """The best multiple of β that is feasible: D(tβ) = t Σα − t² Σα²/(4c), t ≤ 1/‖Σ βᵢx̃ᵢ‖∞."""
+    """The best feasible multiple tβ, with D(tβ) = t Σα − t² Σα²/(4c) and t ≤ 1/‖Σ βᵢx̃ᵢ‖∞, where x̃ = (x, s) with a regularised intercept."""
     beta = np.where(problem.cost > 0, beta, 0.0)
     alpha = np.abs(beta)
     reach, most = _reach(problem, beta)
@@ -68,13 +68,13 @@ def _scaled_dual(problem: Problem, beta: np.ndarray) -> DualPoint:
     value = scale * linear - scale**2 * square
     value -= share(8) * (scale * linear + scale**2 * square) + LEAST
     plain = scale * float(alpha.sum()) - scale**2 * float(squares.sum())
-    if not value > 0:  # β = 0 is feasible too
+    if not value > 0:  # β = 0, which is feasible too, proves more
         return DualPoint(0.0, np.zeros_like(beta), max(0.0, reach - 1.0), 0.0, math.nan)
     return DualPoint(value, scale * beta, max(0.0, reach - 1.0), 0.0, math.nan, max(0.0, plain - value))
 
 
 def _reach(problem: Problem, beta: np.ndarray) -> tuple[float, float]:
-    """(‖Σ βᵢx̃ᵢ‖∞ as computed, a number that it is not above)."""
+    """(‖Σ βᵢx̃ᵢ‖∞ as computed, a number that the exact norm is not above)."""
     slopes = np.abs(problem.weights(beta))
     reach, most = float(slopes.max()), float((slopes + weight_errors(problem, beta, by_entries=False)).max())
     if most - reach > NOTICEABLE * reach:

@@ -1,7 +1,7 @@
-"""The same proof with twice the digits, for points whose float64 bounds are too wide for what they are to prove.
+"""The proof in numbers of twice the digits, for points whose float64 bounds are wider than ``tol`` by rounding alone.
 
-A point is taken as it stands: β of the dual side, w or its expansion of the primal side. Only the offsets are chosen once more, since float64 may
-have chosen them a rounding error too far. What is left of rounding then is a few units in the last place of P and D.
+A point is taken as it stands: β of the dual side, w or its expansion of the primal side. Only the offsets are chosen once more, since those that
+float64 chose may be off by a rounding error. The remaining rounding is a few units in the last place of P and D.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from gapless.kernels.rounding import UNIT, magnitudes, terms_of
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid, may_separate
 from gapless.proof.feasible import best_multiple
-from gapless.proof.values import LEAST, expansion_error
+from gapless.proof.outward import LEAST
+from gapless.proof.values import expansion_error
 
-_AFFORDABLE = 4e8  # products of features that are computed with twice the digits: a second or two
-_SPEED = 1e8  # of them a second, at least: for a solve whose time is bounded
-_STRETCHES = 4  # to a smallest margin of one: large coefficients that cancel round differently each time
-_FAR = 1e-9  # from one: a multiple that gains more than rounding
+_AFFORDABLE = 4e8  # products of two features in numbers of twice the digits that a proof may take: a second or two
+_SPEED = 1e8  # such products a second, on a slow machine: the estimate for a solve whose time is bounded
+_STRETCHES = 4  # attempts to stretch a model to a smallest margin of one: coefficients that cancel round differently each time
+# A multiple of β, or a margin, that is farther from one gains more than rounding (``near_one`` in native/proof/dual_side.cpp).
+_FAR = 1e-9
 
 
 # (decision values in two rows, a bound on their errors, ‖w‖² in two parts, a bound on its error)
@@ -35,7 +37,7 @@ Values = tuple[np.ndarray, np.ndarray, tuple[float, float], float]
 def refine(
     problem: Problem, primal: PrimalPoint, dual: DualPoint, seconds: float = math.inf
 ) -> tuple[PrimalPoint, DualPoint] | None:
-    """Both points with the bounds that twice the digits prove of them; None where that would take long, or longer than ``seconds``.
+    """Both points with bounds computed in numbers of twice the digits; None where that would take more than a second or two, or than ``seconds``.
 
     A kind of problem with another primal and dual registers a refinement of its own, or has none.
     """
@@ -52,13 +54,13 @@ def refine(
 
 
 def is_affordable(problem: Problem, columns: float, seconds: float) -> bool:
-    """Whether so many columns of K (or products with X) are computed in a second or two, and within ``seconds``."""
+    """Whether so many columns of K (or products with X), in numbers of twice the digits, take at most a second or two, and at most ``seconds``."""
     cost = terms_of(problem.X) if problem.kernel is None else entry_cost(problem.kernel, problem.X)
     return problem.n_samples * columns * cost <= min(_AFFORDABLE, _SPEED * seconds)
 
 
 def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(Kβ, computed with twice the digits and rounded at the end; a bound on its error)."""
+    """(Kβ, a bound on its error), computed in numbers of twice the digits and rounded to float64 at the end."""
     kernel = Linear() if problem.kernel is None else problem.kernel
     f = twofold_expansion(kernel, problem.X, beta)
     error = expansion_error(beta, *magnitudes(kernel, problem.X, TWOFOLD_UNIT), TWOFOLD_UNIT)
@@ -66,7 +68,7 @@ def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class _Twofold:
-    """Decision values of either side, with a bound on their error that counts operations as float64's does, by a smaller unit."""
+    """The points of one problem in numbers of twice the digits. Error bounds count operations as those of float64 do, with a smaller unit."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -75,7 +77,7 @@ class _Twofold:
         self.last: tuple[np.ndarray, Values] | None = None
 
     def dual(self, dual: DualPoint) -> DualPoint:
-        """A dual point once more, or its best multiple where float64 was far from it."""
+        """The dual point with the bound of twice the digits; its best multiple where float64's multiple was far from the best."""
         problem, beta = self.problem, dual.beta
         if not is_valid(problem) or not beta.any():
             return dual
@@ -96,7 +98,7 @@ class _Twofold:
         return replace(dual, value=proven, beta=beta, rounding=max(0.0, plain - proven))
 
     def primal(self, primal: PrimalPoint) -> PrimalPoint:
-        """A primal point once more, with the best offsets."""
+        """The primal point with the bound of twice the digits and the best offsets."""
         problem = self.problem
         if problem.is_hard:
             return self._hard(primal)
@@ -114,7 +116,11 @@ class _Twofold:
         return self._separating(primal) if may_separate(problem) else primal
 
     def _hard(self, primal: PrimalPoint) -> PrimalPoint:
-        """½‖w‖² where all constraints certainly hold: a tube as it is, a margin stretched to one; where float64 was far from one, so is the model."""
+        """The primal point of a hard margin or tube, where all constraints hold in exact arithmetic.
+
+        A tube must hold as it is. For a margin below one P counts the stretch to one; where the margin was far from one, the model itself is divided
+        by it, in a second round.
+        """
         problem, b, found = self.problem, float(primal.offsets[0]), primal
         free = problem.intercept == "free"
         for _ in range(2):
@@ -181,7 +187,7 @@ class _Twofold:
         return self._of_sum(beta) if self.problem.is_linear else self._of_expansion(beta)
 
     def _of_expansion(self, beta: np.ndarray) -> Values:
-        """Kβ of a kernel."""
+        """Kβ and βᵀKβ of a kernel; the last ones are kept, since both sides often have one β."""
         if self.last is None or not np.array_equal(self.last[0], beta):
             assert self.problem.kernel is not None
             f = twofold_expansion(self.problem.kernel, self.problem.X, beta)
@@ -193,7 +199,7 @@ class _Twofold:
         return self.last[1]
 
     def _of_weights(self, w: np.ndarray) -> Values:
-        """Xw of a linear problem."""
+        """Xw and ‖w‖² of a linear problem."""
         problem = self.problem
         f, sizes = np.empty((2, problem.n_samples)), np.empty(problem.n_samples)
         _native.twofold_products(problem.rows, w, f, sizes)
@@ -203,7 +209,7 @@ class _Twofold:
         return f, error, square, TWOFOLD_UNIT * (len(w) + 8) * square[0]
 
     def _of_sum(self, beta: np.ndarray) -> Values:
-        """X Σ βᵢxᵢ of a linear problem, whose square has twice the digits; the values are float64's, good enough for the slopes of a repair."""
+        """X Σ βᵢxᵢ and ‖Σ βᵢxᵢ‖² of a linear problem: the square in twice the digits, the values in float64, which is enough for ``repair_loss``."""
         problem = self.problem
         w, sizes = np.empty((2, problem.n_features)), np.empty(problem.n_features)
         _native.twofold_weights(problem.rows, beta, w, sizes)
