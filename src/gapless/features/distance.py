@@ -24,16 +24,16 @@ class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     Parameters
     ----------
-    prototypes : matrix of shape (n_prototypes, n_features) or None
-        The prototypes, dense or CSR. Given ones leave ``n_prototypes``, ``method`` and ``random_state`` without a part.
-    n_prototypes : int
-        How many prototypes ``fit`` chooses: at most the number of its samples.
-    method : {"sample", "kmeans"}
-        How ``fit`` chooses them: samples drawn without replacement, or the centres of k-means.
-    gamma : float
-        γ > 0.
-    random_state : int, RandomState or None
-        The source of the drawing or of k-means' start.
+    prototypes : matrix of shape (n_prototypes, n_features), default None
+        The prototypes, dense or CSR; ``n_prototypes``, ``method`` and ``random_state`` are then not used. None lets ``fit`` choose them.
+    n_prototypes : int, default 10
+        How many prototypes ``fit`` chooses: at most the number of samples.
+    method : {"sample", "kmeans"}, default "sample"
+        How ``fit`` chooses prototypes: samples drawn without replacement, or the centres of k-means.
+    gamma : float, default 1.0
+        γ > 0: the larger, the faster φⱼ falls with the distance.
+    random_state : int, RandomState or None, default None
+        The seed of the drawing, or of k-means' start.
 
     Attributes
     ----------
