@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,6 @@ def check_input(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool) 
 def input_names(estimator: BaseEstimator, input_features: Any) -> np.ndarray:
     """The names of the input columns: as given, as seen in ``fit``, or x0, x1, …"""
     return OneToOneFeatureMixin.get_feature_names_out(estimator, input_features)  # scikit-learn's own rule for names
-
-
-def check_natural(value: Any, name: str) -> int:
-    """The value as an int; refused unless it is a natural number of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise InvalidInputError(f"{name} must be a natural number of at least 1; got {value!r}.")
-    return int(value)
 
 
 def check_switch(value: Any, name: str) -> bool:

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import check_matrix, require_memory
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_natural
+from gapless.features.checks import check_input
+from gapless.kernels.parameters import check_natural
 
 
 class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -106,7 +107,7 @@ class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return prototypes.copy()  # a change of the caller's array must not change the model
 
     def _choose(self, X: np.ndarray | sp.csr_array) -> np.ndarray | sp.csr_array:
-        m = check_natural(self.n_prototypes, "n_prototypes")
+        m = check_natural("n_prototypes", self.n_prototypes)
         if m > X.shape[0]:
             raise InvalidInputError(f"n_prototypes must be at most n_samples={X.shape[0]}; got {m}.")
         if self.method == "sample":

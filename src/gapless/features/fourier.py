@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_kernel, check_natural, check_switch
+from gapless.features.checks import check_input, check_kernel, check_switch
 from gapless.kernels import RBF, Kernel, Laplacian, Matern
+from gapless.kernels.parameters import check_natural
 
 _CHUNK = 2**18  # entries worked on at a time (2 MB in float64), so that the passes over them stay in the cache
 
@@ -73,7 +74,7 @@ class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies; of X only the number of columns counts (and, where no kernel is given, the variance)."""
-        m = check_natural(self.n_frequencies, "n_frequencies")
+        m = check_natural("n_frequencies", self.n_frequencies)
         orthogonal = check_switch(self.orthogonal, "orthogonal")
         X = check_input(self, X, reset=True, sparse=True)
         kernel = check_kernel(self.kernel, X)

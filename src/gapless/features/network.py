@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_natural
+from gapless.features.checks import check_input
+from gapless.kernels.parameters import check_natural
 
 
 class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -73,7 +74,7 @@ class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Copy the network and count its columns on one row; nothing is learnt."""
-        check_natural(self.batch_size, "batch_size")
+        check_natural("batch_size", self.batch_size)
         X = check_input(self, X, reset=True, sparse=True)
         self._check_shape(X.shape[1])
         module = _is_module(self.network)

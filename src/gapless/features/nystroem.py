@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_kernel, check_natural
+from gapless.features.checks import check_input, check_kernel
 from gapless.kernels import Kernel, Panels, Validity
+from gapless.kernels.parameters import check_natural
 from gapless.machine import on_all_cores
 
 # k-means sees this many samples for each landmark, and makes this many rounds at most. Both are by hand: centres need not be optimal to be landmarks.
@@ -88,7 +89,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and factor the kernel between them."""
-        m = check_natural(self.n_components, "n_components")
+        m = check_natural("n_components", self.n_components)
         X = check_input(self, X, reset=True, sparse=True)
         kernel = check_kernel(self.kernel, X)
         if kernel.validity is Validity.NOT_VALID:

@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
 from gapless.errors import TooLargeError, UnsupportedError
-from gapless.features.checks import check_input, check_natural, check_switch, input_names
+from gapless.features.checks import check_input, check_switch, input_names
 from gapless.kernels import Kernel, Linear, polynomial
+from gapless.kernels.parameters import check_natural
 
 _CHUNK = 2**16  # columns whose scale is computed at a time, which keeps the temporary arrays at some 4 MB
 
@@ -142,7 +143,7 @@ class Polynomial(TransformerMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_natural(self.degree, "degree")
+        check_natural("degree", self.degree)
         for name in ("ordered", "scaled", "include_bias"):
             check_switch(getattr(self, name), name)
 
