@@ -74,7 +74,9 @@ def in_child(code: str, task: Any, seconds: float = math.inf) -> Any:
         finally:
             child.kill()
     if child.returncode != 0:
-        raise RuntimeError(complaint.decode(errors="replace").strip().splitlines()[-1])
+        said = complaint.decode(errors="replace").strip().splitlines()
+        # A process that the system ends (for want of memory, say) leaves no traceback.
+        raise RuntimeError(said[-1] if said else f"the process of the call ended with code {child.returncode}.")
     return pickle.loads(out)
 
 
