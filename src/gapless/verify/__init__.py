@@ -60,17 +60,23 @@ def certify(
     True
     """
     evaluation = evaluate_independently if independent else evaluate
+    parameters = (("C", C), ("nu", nu), ("epsilon", epsilon))
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
+        given = [name for name, value in (*parameters, ("sample_weight", sample_weight)) if value is not None]
+        if given:
+            raise InvalidInputError(
+                f"{', '.join(given)} is the problem's own; certify(problem, point) does not take it."
+            )
         points = evaluation(subject, check_point(subject, X.certified if isinstance(X, Result) else X))
         as_it_stands = isinstance(X, Point) and X.offsets is not None  # such a model has offsets of its own
         proof = combine(*(points if independent or as_it_stands else sharpened(subject, points, _TIGHT)))
         return proof.stated(subject.scale)
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
-        parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
+        parts = parts_of_libsvm(subject, X, y, sample_weight, C=C, nu=nu, epsilon=epsilon)
     else:
-        given = [name for name, value in (("C", C), ("nu", nu), ("epsilon", epsilon)) if value is not None]
+        given = [name for name, value in parameters if value is not None]
         if given:
             raise InvalidInputError(f"{', '.join(given)} is the model's own; give it for a LIBSVM model file alone.")
         parts = parts_of_estimator(subject, X, y, sample_weight)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gapless.data import check_matrix
+from gapless.data import check_matrix, check_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.multiclass import pairs, unpack
 from gapless.kernels import RBF, Constant, Kernel, Linear, Polynomial, Sigmoid
@@ -44,14 +44,23 @@ def is_libsvm_model(subject: Any) -> bool:
 
 
 def parts_of_libsvm(
-    subject: Any, X: Any, y: Any, *, C: Any = None, nu: Any = None, epsilon: Any = None
+    subject: Any, X: Any, y: Any, sample_weight: Any = None, *, C: Any = None, nu: Any = None, epsilon: Any = None
 ) -> list[tuple[Problem, Point]]:
     """One (problem, point) for each subproblem of a LIBSVM model."""
     if is_libsvm_model(subject):
         from libsvm.svmutil import svm_save_model
 
         param = subject.param
-        C, nu, epsilon = (C or param.C), (nu or param.nu), (param.p if epsilon is None else epsilon)
+        # LIBSVM sets the parameters of the training in a model that it has trained, and leaves them unset in one that it has loaded (free_sv).
+        if not subject.free_sv:
+            C, nu, epsilon = (
+                own if given is None else given for own, given in ((param.C, C), (param.nu, nu), (param.p, epsilon))
+            )
+            # The array of class weights belongs to the parameter object of the training, which may be gone: only their number can be read.
+            if param.nr_weight and sample_weight is None:
+                raise InvalidInputError(
+                    "the LIBSVM model was trained with class weights (-wi), which it does not keep; give sample_weight, one for each row of X."
+                )
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "model")
             svm_save_model(path, subject)
@@ -69,29 +78,35 @@ def parts_of_libsvm(
     missing = [name for name in needed[model.svm_type] if given[name] is None]
     if missing:
         raise InvalidInputError(
-            f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(path, X, y, {missing[0]}=…)."
+            f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(model, X, y, {missing[0]}=…)."
         )
     X = check_matrix(X)
+    weight = check_weights(sample_weight, X.shape[0])
     if model.vectors.shape[1] > X.shape[1]:
         raise InvalidInputError(
             f"X must have at least the model's {model.vectors.shape[1]} features; got {X.shape[1]}."
         )
     if model.svm_type in ("c_svc", "nu_svc"):
-        return _classifier_parts(model, X, np.asarray(y), C, nu)
+        return _classifier_parts(model, X, np.asarray(y), weight, C, nu)
     rows = _match(model.vectors, X, np.zeros(X.shape[0]), np.zeros(model.vectors.shape[0]))
     beta = np.zeros(X.shape[0])
     np.add.at(beta, rows, model.coefficients[0])
     offsets = np.array([-model.rho[0]])
     if model.svm_type == "one_class":
-        return [(nu_forms.one_class(X, nu=nu, kernel=model.kernel), Point(beta=beta, offsets=offsets))]
+        problem = nu_forms.one_class(X, nu=nu, kernel=model.kernel, sample_weight=weight)
+        return [(problem, Point(beta=beta, offsets=offsets))]
     if model.svm_type == "nu_svr":
         split = np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
-        return [(nu_forms.nu_regression(X, y, nu=nu, C=C, kernel=model.kernel), Point(beta=split))]
-    problem = Problem(X, y, loss=EpsilonInsensitive(epsilon=epsilon), kernel=model.kernel, C=C)
+        problem = nu_forms.nu_regression(X, y, nu=nu, C=C, kernel=model.kernel, sample_weight=weight)
+        return [(problem, Point(beta=split))]
+    loss = EpsilonInsensitive(epsilon=epsilon)
+    problem = Problem(X, y, loss=loss, kernel=model.kernel, C=C, sample_weight=weight)
     return [(problem, Point(beta=beta, offsets=offsets))]
 
 
-def _classifier_parts(model: LibsvmModel, X: Any, y: np.ndarray, C: Any, nu: Any) -> list[tuple[Problem, Point]]:
+def _classifier_parts(
+    model: LibsvmModel, X: Any, y: np.ndarray, weight: np.ndarray, C: Any, nu: Any
+) -> list[tuple[Problem, Point]]:
     labels = np.asarray(model.labels)
     if not np.isin(y, labels).all():
         raise InvalidInputError("y has labels that the model was not trained on.")
@@ -106,12 +121,14 @@ def _classifier_parts(model: LibsvmModel, X: Any, y: np.ndarray, C: Any, nu: Any
         np.add.at(beta, rows, coefficients[:, k])
         positive = codes[member] == i
         if model.svm_type == "nu_svc":
-            problem = nu_forms.nu_classification(X[member], positive, nu=nu, kernel=model.kernel)
+            problem = nu_forms.nu_classification(
+                X[member], positive, nu=nu, kernel=model.kernel, sample_weight=weight[member]
+            )
             scale = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
             b = -scale * model.rho[k]
             parts.append((problem, Point(beta=scale * beta[member], offsets=np.array([b - scale, b + scale]))))
         else:
-            problem = Problem(X[member], positive, kernel=model.kernel, C=C)
+            problem = Problem(X[member], positive, kernel=model.kernel, C=C, sample_weight=weight[member])
             parts.append((problem, Point(beta=beta[member], offsets=np.array([-model.rho[k]]))))
     return parts
 
