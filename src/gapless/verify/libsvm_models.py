@@ -21,13 +21,13 @@ from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 
-_MOST_FEATURES = 2**32 - 1
+_MOST_FEATURES = 2**32 - 1  # the largest index that is read; larger ones are taken for damage
 _TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 
 
 @dataclass(frozen=True)
 class LibsvmModel:
-    """What a model file says."""
+    """The content of a LIBSVM model file."""
 
     svm_type: str
     kernel: Kernel
@@ -134,7 +134,7 @@ def _classifier_parts(
 
 
 def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.ndarray) -> np.ndarray:
-    """The row of X that each support vector is, of its own class; the file may have rounded the values to eight digits."""
+    """The row of X that each support vector is, among the rows of its own class; values are compared to eight digits, to which files may round."""
 
     def key(matrix: Any, row: int, group: float) -> tuple[Any, ...]:
         entries = matrix[[row]]
@@ -159,7 +159,7 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
 
 
 def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
-    """Parse LIBSVM's text format; a file that is not one gets a sentence with the line."""
+    """Read a model file in LIBSVM's text format; the error for another file names the line that is wrong."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -177,7 +177,7 @@ def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
     svm_type, kernel = header["svm_type"][0], _kernel(header, str(path))
     is_classifier = svm_type in ("c_svc", "nu_svc")
     (classes,), (total,) = (_numbers(header, name, str(path), int, 1) for name in ("nr_class", "total_sv"))
-    # A class has its label in the header: a number of classes is no more than the file has words.
+    # Each class has its label in the header, which bounds the number of classes by the file's own words.
     if not 2 <= classes <= 2 + len(header.get("label", [])) or (not is_classifier and classes != 2):
         raise InvalidInputError(f"{path} is not a LIBSVM model: its nr_class is {classes}.")
     labels = _numbers(header, "label", str(path), int, classes) if is_classifier else []
@@ -200,7 +200,7 @@ def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
 
 
 def _support_vectors(lines: list[str], first: int, width: int, path: str) -> tuple[sp.csr_array, np.ndarray]:
-    """(vectors, coefficients), a row a support vector, of which each begins with ``width`` coefficients."""
+    """(vectors, coefficients), with a row for each support vector; each line of the file begins with ``width`` coefficients."""
     rows: list[int] = []
     columns: list[int] = []
     values: list[float] = []
@@ -240,7 +240,7 @@ def _finite(text: str) -> float:
 
 
 def _numbers(header: dict[str, list[str]], name: str, path: str, kind: type, count: int) -> list[Any]:
-    """The numbers of a line of the header, as many as are expected."""
+    """The numbers of a line of the header, which must be ``count``."""
     words = header.get(name, [])
     try:
         values = [_whole(word) if kind is int else _finite(word) for word in words]
