@@ -90,7 +90,7 @@ def train(
         float | None,
         typer.Option(help="The relative duality gap to prove.", show_default="1e-3; 1e-4 with --linear"),
     ] = None,
-    max_time: Annotated[float | None, typer.Option(help="Seconds for each subproblem.")] = None,
+    max_time: Annotated[float | None, typer.Option(help="Seconds for the whole fit.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Iterations for each subproblem, in the solver's unit.")] = None,
     label_column: LabelColumnOption = None,
     positive: PositiveOption = None,
