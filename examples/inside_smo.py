@@ -72,7 +72,7 @@ def draw(rounds: list[Round]) -> Figure:
         ("violators", PALETTE[0], "o", "-"),
     )
     with style():
-        figure, (above, below) = plt.subplots(2, 1, figsize=(6.0, 6.4), sharex=True, layout="constrained")
+        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 5.8), sharex=True, layout="constrained")
         for (label, color, marker, dashes), count in zip(looks, counts.T, strict=True):
             above.plot(number, count, marker=marker, linestyle=dashes, color=color, label=label, clip_on=False)
         above.set_yscale("symlog", linthresh=1)
