@@ -111,7 +111,8 @@ def pack(
     used = np.flatnonzero(full.any(axis=0))
     support = used[codes[used].argsort(kind="stable")]
     n_support = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
-    return support.astype(np.int32), n_support, full[:, support]
+    # By an array of columns NumPy copies in the order of columns, and who hands dual_coef_ on to compiled code counts on rows, as in scikit-learn.
+    return support.astype(np.int32), n_support, np.ascontiguousarray(full[:, support])
 
 
 def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
