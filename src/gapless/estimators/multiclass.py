@@ -17,7 +17,7 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
 
     ``one_class`` is what to say where the weights leave a single class.
     """
-    y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
+    y = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     used = weight > 0
     whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
     if used.all():
