@@ -16,12 +16,15 @@ from scipy.linalg.lapack import dpstrf
 
 from gapless.errors import GaplessError, Interrupted
 from gapless.kernels import Linear
+from gapless.losses import Shortfall
+from gapless.problems.nu import NuProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point, is_valid
 from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
+from gapless.solvers.interior_point.grouped import GroupedInteriorPoint
 from gapless.trace import Trace
 
 _PAIRS = 20  # times the samples: where pairs pay, most are done by then
@@ -39,7 +42,7 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
     by much.
     """
     n, max_iter = problem.n_samples, options["max_iter"]
-    if problem.is_hard or problem.is_nu or (max_iter is not None and max_iter <= _PAIRS * n):
+    if problem.is_hard or (max_iter is not None and max_iter <= _PAIRS * n):
         return solve(problem, pairs, **options)
     began = time.perf_counter()
     first = solve(problem, pairs, **{**options, "max_iter": _PAIRS * n})
@@ -98,6 +101,12 @@ def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
 
 def _by_features(problem: Problem, features: Any, **options: Any) -> np.ndarray:
     """β of the same problem on features."""
+    if problem.is_nu:
+        assert isinstance(problem.loss, Shortfall)
+        priced = NuProblem(
+            features, problem.y, problem.loss.target, problem.cost, None, problem.groups, problem.totals, problem.regularization
+        )  # fmt: skip
+        return solve(priced, GroupedInteriorPoint(), in_samples=True, **options).certified.beta
     linear = Problem(
         features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
         intercept_scale=problem.intercept_scale,

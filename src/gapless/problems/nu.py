@@ -10,6 +10,7 @@ Their losses leave the margin (or the tube) free and pay for it. In LIBSVM's sca
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,7 +38,7 @@ class NuProblem(Problem):
         cost: np.ndarray,
         kernel: Kernel | None,
         groups: np.ndarray,
-        totals: list[float],
+        totals: Sequence[float] | np.ndarray,
         nu: float,
         classes: np.ndarray | None = None,
     ) -> None:
