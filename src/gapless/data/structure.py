@@ -33,7 +33,7 @@ def check_kind(values: Any, name: str) -> None:
     """Refuse values that NumPy would silently take for numbers: masked entries, by ignoring the mask, and times, as counts of nanoseconds."""
     if type(values) is np.ndarray and values.dtype.kind not in _TIMES:
         return
-    if isinstance(values, np.ma.MaskedArray):
+    if np.ma.is_masked(values):  # readers of NetCDF and FITS files give masked arrays of which nothing is masked
         raise InvalidInputError(
             f"{name} must be a plain array; got a masked array, whose mask would be ignored: "
             f"leave the masked samples out, or fill them: {name}.filled(value)."

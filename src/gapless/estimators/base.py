@@ -23,13 +23,14 @@ from gapless.estimators.kernel_spec import (
     in_storage_of,
     resolve_kernel,
     small_gram,
+    sparse_as_configured,
     stored_like,
     takes_anything,
 )
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
 from gapless.estimators.report import NOT_FINITE, whose_words
 from gapless.estimators.solving import SolvingMixin
-from gapless.estimators.training_data import take_features, take_training_data
+from gapless.estimators.training_data import require_targets, take_features, take_training_data
 from gapless.kernels import Kernel, Panels
 from gapless.result import Status
 from gapless.solvers.smo.samples import FEW
@@ -56,6 +57,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
             raise TypeError("Sparse precomputed kernels are not supported.")
         if takes_anything(self.kernel):
             check_structure(X)
+            require_targets(self, y)
             if y is not None:
                 check_kind(y, "y")
                 check_objects(y, "y")
@@ -119,7 +121,7 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
 
     def _keep_support(self, X: Any, support: np.ndarray, spec: KernelSpec) -> None:
         self.support_ = support
-        self.support_vectors_ = np.empty((0, 0)) if spec.pairwise else X[support]
+        self.support_vectors_ = np.empty((0, 0)) if spec.pairwise else sparse_as_configured(X[support])
 
     def _kernel_values(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
         """Σ over support vectors of k(x, v) · coefficients, one column a model, in float64."""
@@ -205,7 +207,11 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
     def _store_dual(self, dual_coef: np.ndarray) -> Any:
         """The dual coefficients in the storage of the input: scikit-learn's convention."""
         dual_coef = dual_coef + 0.0  # no negative zeros
-        return sp.csr_matrix(dual_coef) if self._sparse and self._kernel_object is not None else dual_coef
+        return (
+            sparse_as_configured(sp.csr_array(dual_coef))
+            if self._sparse and self._kernel_object is not None
+            else dual_coef
+        )
 
     @property
     def _kkt_tol(self) -> float:

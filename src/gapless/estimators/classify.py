@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
@@ -192,7 +191,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         if len(self.classes_) == 2:
             return self.dual_coef_ @ self.support_vectors_
         coef = unpack(self._dense_dual(), self._n_support).T
-        return sp.csr_matrix(coef) @ self.support_vectors_ if self._sparse else coef @ self.support_vectors_
+        return self._store_dual(coef) @ self.support_vectors_
 
 
 @register

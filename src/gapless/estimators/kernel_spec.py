@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import get_config
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 
 from gapless.data import require_memory
@@ -92,6 +93,13 @@ def takes_anything(kernel: Any) -> bool:
 def dense_if_small(X: Any) -> Any:
     """X, dense where it is small."""
     return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
+
+
+def sparse_as_configured(X: Any) -> Any:
+    """X, where it is sparse as the CSR matrix or the CSR array that scikit-learn's ``sparse_interface`` asks for; before 1.9 a matrix."""
+    if not sp.issparse(X):
+        return X
+    return sp.csr_array(X) if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix(X)
 
 
 def stored_like(fitted: Any, X: Any) -> Any:

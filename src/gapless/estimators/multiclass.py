@@ -17,7 +17,7 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
 
     ``one_class`` is what to say where the weights leave a single class.
     """
-    y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
+    y = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     used = weight > 0
     whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
     if used.all():
@@ -111,7 +111,8 @@ def pack(
     used = np.flatnonzero(full.any(axis=0))
     support = used[codes[used].argsort(kind="stable")]
     n_support = np.bincount(codes[support], minlength=n_classes).astype(np.int32)
-    return support.astype(np.int32), n_support, full[:, support]
+    # By an array of columns NumPy copies in the order of columns, and who hands dual_coef_ on to compiled code counts on rows, as in scikit-learn.
+    return support.astype(np.int32), n_support, np.ascontiguousarray(full[:, support])
 
 
 def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:

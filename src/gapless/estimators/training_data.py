@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from gapless.data.labels import check_objects
@@ -23,6 +24,7 @@ def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     The features' names and number are noted on the estimator. Most of scikit-learn's time goes into asking what kinds of tables X and y might be;
     arrays that need no conversion, and have no names, are not asked.
     """
+    require_targets(estimator, y)
     if _needs_nothing(X) and (y is None or _is_targets(y, len(X))):
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
@@ -30,6 +32,14 @@ def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if y is None:
         return take_features(estimator, X, reset=True), None
     return take_samples(estimator, X, y, reset=True)
+
+
+def require_targets(estimator: Any, y: Any) -> None:
+    """Refuse ``y=None`` where the estimator learns targets, in scikit-learn's words."""
+    if y is None and get_tags(estimator).target_tags.required:
+        raise InvalidInputError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
 
 
 def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:

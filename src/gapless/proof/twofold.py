@@ -24,7 +24,9 @@ from gapless.proof.values import expansion_error
 
 _AFFORDABLE = 4e8  # products of two features in numbers of twice the digits that a proof may take: a second or two
 _SPEED = 1e8  # such products a second, on a slow machine: the estimate for a solve whose time is bounded
-_STRETCHES = 4  # attempts to stretch a model to a smallest margin of one: coefficients that cancel round differently each time
+_STRETCHES = (
+    4  # attempts to stretch a model to a smallest margin of one: coefficients that cancel round differently each time
+)
 # A multiple of β, or a margin, that is farther from one gains more than rounding (``near_one`` in native/proof/dual_side.cpp).
 _FAR = 1e-9
 

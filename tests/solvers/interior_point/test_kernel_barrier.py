@@ -101,6 +101,6 @@ def test_an_active_set_by_hand():
     order = scaled.parts.sample.argsort()
     low = np.zeros(3, dtype=bool)
     low[order[2]] = True
-    beta = pin(scaled, low, np.zeros(3, dtype=bool))
-    assert_allclose(scaled.stated(beta), [-0.5, 0.5, 0.0], atol=1e-12)
+    x, _ = pin(scaled, low, np.zeros(3, dtype=bool))
+    assert_allclose(scaled.stated(scaled.joined(x)), [-0.5, 0.5, 0.0], atol=1e-12)
     assert pin(scaled, np.ones(3, dtype=bool), np.zeros(3, dtype=bool)) is None  # nothing is free

@@ -18,8 +18,8 @@ _ROUNDS = 10
 _REFINED = 3  # solutions of the system, each for what the ones before left
 
 
-def pin(scaled: ScaledDual, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
-    """The scaled β of the optimum, from a guess of the parts at zero (``low``) and at their upper bounds (``high``); None where none is found."""
+def pin(scaled: ScaledDual, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(x, λ) of the optimum, from a guess of the parts at zero (``low``) and at their upper bounds (``high``); None where none is found."""
     sample, sign, upper, price = scaled.parts
     for _ in range(_ROUNDS):
         (free,) = np.nonzero(~(low | high))
@@ -42,7 +42,7 @@ def pin(scaled: ScaledDual, low: np.ndarray, high: np.ndarray) -> np.ndarray | N
         next_low = np.where(is_free, x < 0, low & (slopes >= 0))
         next_high = np.where(is_free, x > upper, high & (slopes <= 0))
         if np.array_equal(low, next_low) and np.array_equal(high, next_high):
-            return beta
+            return x, found[1]
         low, high = next_low, next_high
     return None
 

@@ -45,6 +45,7 @@ class KernelBarrier(Engine):
         self.value = self.gap = np.inf
         self.next_pin = _PIN
         self.waited = 0
+        self.pinned: np.ndarray | None = None  # where the last guess of the active set has led
         n = problem.n_samples
         self.cost = n**3 / 30.0 + 6.0 * n**2  # of a step, in entries touched
         self.bounded = np.isfinite(self.scaled.parts.upper)
@@ -72,13 +73,29 @@ class KernelBarrier(Engine):
             low = self.x < self.z
             found = pin(self.scaled, low, self.bounded & (self.room < self.t) & ~low)
             if found is not None:
-                self._keep(found)
-                return Outcome.STALLED
+                self.pinned = self.scaled.joined(found[0])
+                if self._offer(*found) and self.gap <= _SURE * targets.gap * size:
+                    return Outcome.READY
         if self.stuck:
+            if (
+                self.pinned is not None
+            ):  # the conditions hold there, and what its gap seems to be is rounding times huge bounds
+                self._keep(self.pinned)
             return Outcome.STALLED
         # A point inside of its box meets no KKT conditions, however small its gap is; the active set does.
         goal = _SURE * targets.gap if targets.kkt == np.inf else _LEAST
-        return Outcome.READY if self.gap / size <= goal else Outcome.RUNNING
+        return Outcome.READY if self.gap <= goal * size else Outcome.RUNNING
+
+    def _offer(self, x: np.ndarray, lam: np.ndarray) -> bool:
+        """Keep the β of parts x where P − D at β and λ is the least so far."""
+        scaled = self.scaled
+        beta = scaled.joined(x)
+        gap = scaled.gap(x, scaled.slopes(beta, lam))
+        if not gap < self.gap:
+            return False
+        self.gap, self.value = gap, scaled.value(x, beta)
+        self._keep(beta)
+        return True
 
     def _keep(self, beta: np.ndarray) -> None:
         self.beta = feasible(self.problem, self.scaled.stated(beta))[0]
@@ -155,20 +172,8 @@ class KernelBarrier(Engine):
         # U − x of a part near its upper bound is a difference of nearly equal numbers; what is left of the room has its digits.
         self.room = np.where(bounded, np.where(room < x, room - step * dx, upper - self.x), 1.0)
         self.z, self.t, self.lam = z + step * dz, t + step * dt, self.lam + step * lam
-        self._measure(step)
-
-    def _measure(self, step: float) -> None:
-        """Keep the β of the least P − D at β and λ; the difference grows where rounding takes over."""
-        scaled = self.scaled
-        beta = scaled.joined(self.x)
-        slopes = scaled.slopes(beta, self.lam)
-        gap = float(self.x @ np.maximum(slopes, 0.0)) + float(scaled.losses(slopes).sum())
-        if gap < self.gap:
-            self.gap, self.value, self.waited = gap, scaled.value(self.x, beta), 0
-            self._keep(beta)
-        else:
-            self.waited += 1
-        self.stuck = not (step > _SHORT and self.waited < _PATIENCE and np.isfinite(gap))
+        self.waited = 0 if self._offer(self.x, self.lam) else self.waited + 1  # the gap grows where rounding takes over
+        self.stuck = not (step > _SHORT and self.waited < _PATIENCE and np.isfinite(self.x).all())
 
     def _factor(self, inverse: np.ndarray) -> np.ndarray | None:
         """The Cholesky factor of Q + W⁻¹; None where rounding leaves it indefinite."""

@@ -82,13 +82,13 @@ class ScaledDual:
         sample, sign, _, price = self.parts
         return price + sign * (self.Q @ beta + multipliers @ self.A)[sample]
 
-    def losses(self, slopes: np.ndarray) -> np.ndarray:
-        """What each part would still gain along its slope if all others stood: up to its bound, or where its own curvature ends the rise."""
-        rise = np.maximum(-slopes, 0.0)
-        d = self.curvature[self.parts.sample]
+    def gap(self, x: np.ndarray, slopes: np.ndarray) -> float:
+        """P − D at parts x that meet the totals: what each would gain along its slope, down to zero, or up to its bound or where it curves off."""
+        rise, d = np.maximum(-slopes, 0.0), self.curvature[self.parts.sample]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            best = np.minimum(np.where(d > 0, rise / d, np.inf), self.parts.upper)
-            return np.where(rise > 0, best * (rise - 0.5 * d * np.where(np.isfinite(best), best, 0.0)), 0.0)
+            length = np.minimum(np.where(d > 0, rise / d, np.inf), self.parts.upper - x)
+            gains = np.where(rise > 0, length * (rise - 0.5 * d * length), 0.0)
+        return float(x @ np.maximum(slopes, 0.0)) + float(gains.sum())
 
     def value(self, x: np.ndarray, beta: np.ndarray) -> float:
         """The objective at parts x, which add up to β."""
