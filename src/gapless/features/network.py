@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, check_natural
 
 
-class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NetworkFeatures(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""φ(x) = what a named layer of a network makes of x: its layers up to there, trained on whatever task, as they are.
 
     Rows go through in batches, without gradients and in evaluation mode. ``fit`` copies the network, so that neither the caller's device, mode
