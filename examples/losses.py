@@ -1,5 +1,5 @@
 """
-Six losses
+Every loss
 ==========
 
 Each loss is convex in the decision value. Its conjugate makes the dual, and the dual makes the proof.

@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.data.namespace import NamespaceMixin
 from gapless.data.products import row_products
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError
@@ -56,7 +57,7 @@ _LINEAR: dict[str, Rule] = {
 }
 
 
-class _LinearEstimator(LinearSupport, SolvingMixin, BaseEstimator):
+class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = _LINEAR
 
     def __sklearn_tags__(self) -> Any:

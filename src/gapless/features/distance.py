@@ -13,12 +13,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import check_matrix, require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input
 from gapless.kernels.parameters import check_natural
 
 
-class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Distance(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""One column φⱼ(x) = exp(−γ‖x − pⱼ‖²) for every prototype pⱼ: 1 at the prototype, near 0 far from it.
 
     CSR input is welcome; the output is dense, since no entry is zero.

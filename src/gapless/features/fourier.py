@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, check_kernel, check_switch
 from gapless.kernels import RBF, Kernel, Laplacian, Matern
@@ -19,7 +20,7 @@ from gapless.kernels.parameters import check_natural
 _CHUNK = 2**18  # entries worked on at a time (2 MB in float64), so that the passes over them stay in the cache
 
 
-class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RandomFourier(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""φ(x) = m^(−1/2) (cos⟨ω₁, x⟩, …, cos⟨ω_m, x⟩, sin⟨ω₁, x⟩, …, sin⟨ω_m, x⟩), with ω drawn from the spectrum of the kernel.
 
     The expectation of ⟨φ(x), φ(z)⟩ is k(x, z) (Rahimi & Recht 2007), and ⟨φ(x), φ(x)⟩ = k(x, x) = 1 exactly. The spectrum is normal with variance

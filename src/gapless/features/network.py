@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input
 from gapless.kernels.parameters import check_natural
 
 
-class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NetworkFeatures(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""φ(x) = the output of a named layer of a trained network for x; the network is used as it is, whatever it was trained for.
 
     Rows go through the network in batches, without gradients and in evaluation mode. ``fit`` copies a PyTorch module: the caller's module keeps its

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, check_kernel
 from gapless.kernels import Kernel, Panels, Validity
@@ -27,7 +28,7 @@ _STRIP = 2**19  # entries worked on at a time (4 MB in float64), so that the pas
 _DRAWS = 64  # pivots drawn at a time, by hand: enough for the speed of matrix products, whatever their number the distribution is the same
 
 
-class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Nystroem(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""φ(x) = Λ^(−1/2) Uᵀ (k(x, z₁), …, k(x, z_m)) for m landmarks z, where k(Z, Z) = U Λ Uᵀ.
 
     ⟨φ(x), φ(x′)⟩ = k(x, Z) k(Z, Z)⁻¹ k(Z, x′) is the kernel between the projections of both points on the span of the landmarks: exact on the

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, input_names
 
 
-class Polar(TransformerMixin, BaseEstimator):
+class Polar(NamespaceMixin, TransformerMixin, BaseEstimator):
     r"""Replaces two columns (x, y) by (radius, angle); all other columns pass through unchanged.
 
         radius = √(x² + y²),    angle = the full-circle angle of (x, y) in (−π, π],    (0, 0) ↦ (0, 0).

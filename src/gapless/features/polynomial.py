@@ -16,6 +16,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import TooLargeError, UnsupportedError
 from gapless.features.checks import check_input, check_switch, input_names
 from gapless.kernels import Kernel, Linear, polynomial
@@ -24,7 +25,7 @@ from gapless.kernels.parameters import check_natural
 _CHUNK = 2**16  # columns whose scale is computed at a time, which keeps the temporary arrays at some 4 MB
 
 
-class Polynomial(TransformerMixin, BaseEstimator):
+class Polynomial(NamespaceMixin, TransformerMixin, BaseEstimator):
     r"""Monomials of the input columns of degree 0, 1, …, ``degree``.
 
     With ``ordered=True`` this is the textbook's map, one column for every ordered product,

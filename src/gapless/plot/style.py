@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers tell apart too. Their yellow, faint on white, is replaced by wine and olive, and two of Tol's
+# Okabe and Ito's colours, which colour-blind readers tell apart too. Their yellow, faint on white, is replaced by wine and olive, and six of Tol's
 # colours follow.
 PALETTE = (
-    "#D55E00", "#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#882255", "#8A7B00", "#000000", "#44AA99", "#661100"
+    "#D55E00", "#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#882255", "#8A7B00", "#000000", "#44AA99", "#661100",
+    "#332288", "#CC6677", "#117733", "#AA4499",
 )  # fmt: skip
 # A marker for each colour, so that no figure relies on colour alone.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p", "d", "8", "H")
 # The places in the palette that estimators get, in order: the colours that lie furthest apart come first.
-_BY_PLACE = (5, 0, 3, 2, 8, 1, 4, 6, 7, 9, 10)
+_BY_PLACE = (5, 0, 3, 2, 8, 1, 4, 6, 7, 9, 10, 11, 12, 13, 14)
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"
 MUTED = "#6B6B6B"
 
