@@ -152,11 +152,7 @@ def test_rows_of_high_leverage_are_drawn_for_sure_and_factors_make_up_for_it():
         ({"C": np.inf}, "interior_point needs a finite C and one offset without a price; use solver='smo' or 'qp'."),
         (
             {"loss": "logistic"},
-            "interior_point is for losses that are linear between kinks, which logistic is not; use solver='newton' or 'sdca'.",
-        ),
-        (
-            {"loss": "squared_hinge"},
-            "interior_point is for losses that are linear between kinks, which squared_hinge is not; use",
+            "interior_point is for losses that are linear or quadratic between kinks, which logistic is not; use solver='sdca'.",
         ),
     ],
 )
