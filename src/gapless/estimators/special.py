@@ -12,16 +12,17 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point, evaluate
 from gapless.result import Result
 
-# A length of w, as a share of the longest that the data allows, that counts as zero. Its square, 1e-12, is well above what rounding of Kβ leaves of
-# an optimum of zero (1e-16 and its square root's worth of samples), and well below what any tol of a model distinguishes.
+# A w whose length is at most this share of the longest that the data allows counts as zero. The square of the share, 1e-12, is well above what the
+# rounding of Kβ leaves of an optimum of zero (1e-16 times the square root of the number of samples), and well below what any tol distinguishes.
 _NO_LENGTH = 1e-6
 
 
 def favour_other_class(result: Result) -> Result:
-    """A ν-SVC where one class carries all that it can, with the optimal offsets that favour the other class.
+    """The result of a ν-SVC, where one class has all its dual variables at their bounds, with the optimal offsets that favour the other class.
 
-    All samples of such a class are margin errors, so that its offset may go down for nothing, and ρ up: ν asks for more than the class is weighted
-    to carry. It goes until the class's outermost sample is on the decision boundary. The primal value changes by rounding alone, which is counted.
+    ν then asks for more than the weights of the class allow: all samples of the class are margin errors, so that its offset may go down, and ρ up,
+    without a cost. The offset goes down until the outermost sample of the class is on the decision boundary. The primal value changes by rounding
+    alone, which is counted.
     """
     problem, offsets = result.problem, result.offsets.copy()
     groups = [problem.groups == g for g in (0, 1)]
@@ -60,15 +61,14 @@ def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
     """  # fmt: skip
     if not problem.is_nu or certificate.kkt_violation > tol or not math.isfinite(certificate.gap):
         return False
-    if (
-        not isinstance(problem.loss, Shortfall) or problem.loss.target.any()
-    ):  # ν-SVR, whose optimum is of the size of its targets
+    # The optimum of a ν-SVR is of the size of its targets, and has a relative gap.
+    if not isinstance(problem.loss, Shortfall) or problem.loss.target.any():
         return False
     size = _NO_LENGTH * float(np.abs(problem.totals).sum())
     used = problem.cost > 0
     squares = problem.diagonal[used]
     most = max(certificate.gap, -certificate.dual)
-    if most > 2.0 * size**2 * float(squares.max()):  # no distance from the mean exceeds twice the longest sample
+    if most > 2.0 * size**2 * float(squares.max()):  # no distance from the mean is above twice the longest sample
         return False
     if len(problem.totals) > 1:
         share = used / used.sum()

@@ -24,10 +24,10 @@ from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
 from gapless.trace import Trace
 
-_PAIRS = 20  # times the samples: where pairs pay, most are done by then
+_PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
-"""Samples up to which a factor of their Gram matrix takes a moment."""
-_WIDE = 500  # features from which on a step of the second-order method does not
+"""The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
+_WIDE = 500  # the most features for which a step of the second-order method takes a moment
 # Nanoseconds, roughly: a sample in a pair; and of an interior point its steps, the entries of a row in one, and one multiplication of matrices.
 _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
 
@@ -60,7 +60,7 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
             beta = _by_features(problem, features, **_rest(options, began))
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
-    except GaplessError:  # numbers that its features do not hold: pairs need none
+    except GaplessError:  # the features may hold numbers that are too large; pairs do not need features
         pass
     left = None if max_iter is None else max(1.0, max_iter - first.iterations)
     return _after(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
@@ -80,7 +80,7 @@ def _after(
 
 
 def _cost(problem: Problem) -> float:
-    """What the second-order method is expected to take, on as many features as a factor may have; infinitely long on more than it takes."""
+    """The nanoseconds that the second-order method is expected to take, on as many features as a factor may have; infinite for too many."""
     n, (kernel, X) = problem.n_samples, problem.formula
     d = X.shape[1] if kernel is None or isinstance(kernel, Linear) else min(n, _WIDE)
     if d > _WIDE or not is_valid(problem):
@@ -97,7 +97,7 @@ def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
 
 
 def _by_features(problem: Problem, features: Any, **options: Any) -> np.ndarray:
-    """β of the same problem on features."""
+    """The dual variables β of the same problem on features."""
     linear = Problem(
         features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
         intercept_scale=problem.intercept_scale,
@@ -106,7 +106,7 @@ def _by_features(problem: Problem, features: Any, **options: Any) -> np.ndarray:
 
 
 def features_of(problem: Problem) -> Any:
-    """Rows whose products are the kernel's: the samples themselves, or of another kernel those of a triangular factor of its Gram matrix."""
+    """Rows whose inner products are the kernel's: the samples or, where the kernel is not linear, the rows of a factor of its Gram matrix."""
     kernel, X = problem.formula
     if kernel is None or isinstance(kernel, Linear):
         return X
@@ -115,7 +115,7 @@ def features_of(problem: Problem) -> Any:
     K = np.asfortranarray(kernel(X, X))
     scale = np.sqrt(K.diagonal())
     scale[scale == 0] = 1.0
-    K /= scale[:, None] * scale  # samples of very different sizes keep their own digits
+    K /= scale[:, None] * scale  # samples of very different sizes then keep their digits in the factor
     factor, order, rank, _ = dpstrf(K, lower=1, tol=len(K) * np.finfo(float).eps)
     rows = np.empty((len(K), rank))
     rows[order - 1] = np.tril(factor)[:, :rank]
@@ -123,7 +123,7 @@ def features_of(problem: Problem) -> Any:
 
 
 def _joined(first: Result, last: Result) -> Trace:
-    """The history of both."""
+    """The history of the first solve and of the last, one after the other."""
     a, b = first.trace, last.trace
     return Trace(
         unit=a.unit,
