@@ -23,10 +23,10 @@ from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
 from gapless.trace import Trace
 
-_PAIRS = 20  # times the samples: where pairs pay, most are done by then
+_PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
-"""Samples up to which a factor of their Gram matrix takes a moment."""
-_WIDE = 500  # features from which on a step of the second-order method does not
+"""The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
+_WIDE = 500  # the most features for which a step of the second-order method takes a moment
 # Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices;
 # and, on a Gram matrix, what is done with each entry, and its factorisation.
 _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP, _COPY, _CUBE = 2.0, 30, 1e5, 1.6, 0.05, 3.0, 0.03
@@ -58,7 +58,7 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         beta = _second_order(problem, **_rest(options, began)).certified.beta
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
-    except GaplessError:  # numbers that its systems do not hold: pairs need none
+    except GaplessError:  # a system may hold numbers that are too large; pairs do not need one
         pass
     left = None if max_iter is None else max(1.0, max_iter - first.iterations)
     return _after(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
@@ -115,7 +115,7 @@ def _few_features(problem: Problem) -> Any:
 
 
 def _joined(first: Result, last: Result) -> Trace:
-    """The history of both."""
+    """The history of the first solve and of the last, one after the other."""
     a, b = first.trace, last.trace
     return Trace(
         unit=a.unit,
