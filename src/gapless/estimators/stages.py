@@ -24,6 +24,7 @@ from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
 from gapless.trace import Trace
 
+_UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
 _PAIRS = 20  # times the samples: where pairs pay, most are done by then
 SMALL = 2000
 """Samples up to which a factor of their Gram matrix takes a moment."""
@@ -43,20 +44,20 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         return solve(problem, pairs, **options)
     began = time.perf_counter()
     first = solve(problem, pairs, **{**options, "max_iter": _PAIRS * n})
-    if first.status is not Status.MAX_ITER:
+    if first.status not in _UNDONE:
         return first
     more = _cost(problem) / (_SAMPLE * n) - _PAIRS * n
-    if more > 0:
+    if more > 0 and first.status is Status.MAX_ITER:
         left = math.inf if max_iter is None else max_iter - first.iterations
         first = _after(
             first, problem, pairs, began, options, max_iter=None if min(more, left) == math.inf else min(more, left)
         )
-        if first.status is not Status.MAX_ITER or more >= left:
+        if first.status not in _UNDONE or (more >= left and first.status is Status.MAX_ITER):
             return first
     beta = first.beta
     try:
         features = features_of(problem)
-        if features is not None and features.shape[1] <= _WIDE:
+        if features is not None and min(features.shape) <= _WIDE:
             beta = _by_features(problem, features, **_rest(options, began))
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
@@ -82,7 +83,8 @@ def _after(
 def _cost(problem: Problem) -> float:
     """What the second-order method is expected to take, on as many features as a factor may have; infinitely long on more than it takes."""
     n, (kernel, X) = problem.n_samples, problem.formula
-    d = X.shape[1] if kernel is None or isinstance(kernel, Linear) else min(n, _WIDE)
+    # Fewer samples than features are solved in as many coordinates as samples.
+    d = min(X.shape) if kernel is None or isinstance(kernel, Linear) else min(n, _WIDE)
     if d > _WIDE or not is_valid(problem):
         return math.inf
     return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
