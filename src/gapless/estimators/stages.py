@@ -23,6 +23,7 @@ from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
 from gapless.trace import Trace
 
+_UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
 _PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
 """The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
@@ -43,15 +44,15 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         return solve(problem, pairs, **options)
     began = time.perf_counter()
     first = solve(problem, pairs, **{**options, "max_iter": _PAIRS * n})
-    if first.status is not Status.MAX_ITER:
+    if first.status not in _UNDONE:
         return first
     more = _cost(problem) / (_SAMPLE * n) - _PAIRS * n
-    if more > 0:
+    if more > 0 and first.status is Status.MAX_ITER:
         left = math.inf if max_iter is None else max_iter - first.iterations
         first = _after(
             first, problem, pairs, began, options, max_iter=None if min(more, left) == math.inf else min(more, left)
         )
-        if first.status is not Status.MAX_ITER or more >= left:
+        if first.status not in _UNDONE or (more >= left and first.status is Status.MAX_ITER):
             return first
     beta = first.beta
     try:
@@ -78,10 +79,10 @@ def _after(
 
 
 def _cost(problem: Problem) -> float:
-    """What the second-order method is expected to take, in nanoseconds; infinitely long where there is none."""
+    """The nanoseconds that the second-order method is expected to take; infinite where there is none."""
     n, X = problem.n_samples, _few_features(problem)
     if X is not None:
-        d = X.shape[1]
+        d = min(X.shape)  # fewer samples than features are solved in as many coordinates as samples
         return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
     if InteriorPoint().unsupported(problem) is not None:
         return math.inf
@@ -108,10 +109,10 @@ def _second_order(problem: Problem, **options: Any) -> Result:
 
 
 def _few_features(problem: Problem) -> Any:
-    """The samples of a linear kernel, where a system of their features is the smaller one; None elsewhere."""
+    """The samples of a linear kernel, where a system of their features, or of as many coordinates as samples, takes a moment; None elsewhere."""
     kernel, X = problem.formula
     is_linear = kernel is None or isinstance(kernel, Linear)
-    return X if is_linear and not problem.is_nu and X.shape[1] <= min(_WIDE, problem.n_samples) else None
+    return X if is_linear and not problem.is_nu and min(X.shape) <= _WIDE else None
 
 
 def _joined(first: Result, last: Result) -> Trace:
