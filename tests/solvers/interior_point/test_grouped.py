@@ -54,9 +54,9 @@ def test_an_optimum_of_zero_comes_close_to_zero():
 
 
 def test_what_it_refuses():
-    with pytest.raises(UnsupportedError, match=r"^grouped_interior_point is for ν-forms, whose offsets have a price"):
+    with pytest.raises(UnsupportedError, match=r"^GroupedInteriorPoint is for ν-forms, whose offsets have a price"):
         gl.solve(gl.Problem(X, Y), GroupedInteriorPoint())
-    with pytest.raises(UnsupportedError, match=r"^grouped_interior_point keeps w as a vector"):
+    with pytest.raises(UnsupportedError, match=r"^interior_point keeps w as a vector"):
         gl.solve(gl.nu.one_class(X, kernel=gl.kernels.RBF(1.0)), GroupedInteriorPoint())
 
 

@@ -34,13 +34,13 @@ class GroupedInteriorPoint(Solver):
     (2.0, 7.5)
     """
 
-    name: ClassVar[str] = "grouped_interior_point"
+    name: ClassVar[str] = "interior_point"  # one method by two engines: progress and traces tell its steps
     unit: ClassVar[str] = "steps"
     max_iter: ClassVar[int] = 200
 
     def unsupported(self, problem: Problem) -> str | None:
         if not problem.is_nu:
-            return f"{self.name} is for ν-forms, whose offsets have a price; use solver='interior_point'."
+            return "GroupedInteriorPoint is for ν-forms, whose offsets have a price; use solver='interior_point'."
         return refuse_kernel(problem, self.name)
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> GroupedEngine:
