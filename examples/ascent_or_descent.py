@@ -19,7 +19,7 @@ for name, result in results.items():
     print(f"{name}: {result.iterations:.0f} epochs, {result.certificate}")
 
 # %%
-# What SGD cannot tell of itself, the other's dual value can: how far above the optimum its objective is.
+# SGD cannot tell how far its objective is above the optimum. The dual value of coordinate ascent can.
 
 above = results["sgd"].certificate.primal / results["sdca"].certificate.dual - 1
 print(f"sgd's objective is within {above:.1e} of the optimum")

@@ -22,7 +22,7 @@ proof = model[-1].certificate_
 print(f"{proof.dual:.4f} <= optimum <= {proof.primal:.4f}, relative gap {proof.relative_gap:.1e}")
 
 # %%
-# The primal value is the objective of the model, and the dual value a lower bound of every model's. Both were recorded on the way.
+# The primal value is the objective of the model. The dual value is a lower bound of every model's objective. Both were recorded on the way.
 
 figure, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
 gl.plot.ConvergenceDisplay.from_estimator(model).plot(ax)

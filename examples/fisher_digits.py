@@ -2,7 +2,7 @@
 Discriminant axes of digits
 ===========================
 
-The axes along which classes lie furthest apart, in the features of an RBF kernel, against those of the pixels themselves.
+Fisher's axes set classes as far apart as possible. Axes in the features of an RBF kernel do so better than axes in the pixels themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ accuracy = {name: model.score(X[test], y[test]) for name, model in models.items(
 print(accuracy)
 
 # %%
-# Each unseen digit, drawn as its numeral, on the first two of nine axes.
+# Each unseen digit is drawn as its numeral, on the first two of nine axes.
 
 figure, panels = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 for ax, (name, model) in zip(panels, models.items(), strict=True):

@@ -2,7 +2,7 @@
 Kernels are made from kernels
 =============================
 
-Sums and products of kernels are kernels. On a wave with a trend one kernel sees the trend alone, another the wave alone, and their sum both.
+Sums and products of kernels are kernels. On a wave with a trend one kernel sees only the trend, another only the wave, and their sum sees both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ kernels = {"Linear()": Linear(), "RBF(4)": RBF(gamma=4.0), "Linear() + RBF(4)": 
 kernels["Polynomial(2) * RBF(0.5)"] = Polynomial(degree=2) * RBF(gamma=0.5)
 
 # %%
-# Outside of the samples the RBF kernel knows nothing and falls back to a constant; the sum goes on along the trend.
+# Outside of the samples the RBF kernel knows nothing and falls back to a constant. The sum goes on along the trend.
 
 figure, panels = plt.subplots(1, 4, figsize=(15, 3.9), layout="constrained", sharey=True)
 errors = {}

@@ -1,8 +1,8 @@
 """
-Six losses
+Every loss
 ==========
 
-Each loss is convex in the decision value; its conjugate makes the dual, and the dual makes the proof.
+Each loss is convex in the decision value. Its conjugate makes the dual, and the dual makes the proof.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Map first, then learn
 =====================
 
-On a line the outer points cannot be split off by a threshold, and Gapless proves it. One more feature, x², and a line does it.
+On a line the outer points cannot be split off by a threshold, and Gapless proves it. With one more feature, x², a line separates them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 The margin and C
 ================
 
-A small C pays little for samples inside the margin, and so the margin is wide; a large one narrows it around the samples that are hard to tell apart.
+With a small C, samples inside the margin cost little, and so the margin is wide. A large C narrows it around the samples that are hard to tell apart.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 No hard margin, and a proof of it
 =================================
 
-A hard margin where one exists, and a proof that can be checked by hand where none does: a point that the convex hulls of both classes share.
+Where no hard margin exists, Gapless gives a proof that can be checked by hand: a point that the convex hulls of both classes share.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ print(apart.status)
 print(f"margin {2 / np.linalg.norm(apart.w):.4f}, held by the samples {apart.support.tolist()}")
 
 # %%
-# One stray point of the left class among the right ones, and no line separates them. The ray of the dual names a few samples of each class whose
-# weighted means are the same point. Half-planes that hold one class each would both hold it.
+# With one stray point of the left class among the right ones, no line separates the classes. The ray of the dual names a few samples of each class
+# whose weighted means are the same point. Half-planes that hold one class each would both hold that point.
 
 X_stray, y_stray = np.vstack([X, [[3.0, 3.0]]]), np.array([*y, "left"])
 stray = gl.solve(gl.Problem(X_stray, y_stray, C=math.inf))

@@ -2,7 +2,7 @@
 An approximate model, an exact proof
 ====================================
 
-Trained on a few landmarks' features, an SVC still knows how far it is from the kernel machine that nobody has trained.
+An SVC that was trained on the features of a few landmarks still knows how far it is from the exact kernel machine, which nobody has trained.
 """
 
 from __future__ import annotations

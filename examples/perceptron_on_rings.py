@@ -2,7 +2,7 @@
 A kernel perceptron on rings
 ============================
 
-Rosenblatt's rule with a kernel: it stores the samples that it was mistaken about, and the margin bounds how many mistakes there can be.
+A kernel perceptron stores the samples that it was mistaken about. The margin bounds how many mistakes there can be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ plane = gl.KernelPerceptron(kernel="linear", form="averaged", random_state=0).fi
 model = gl.KernelPerceptron(kernel=kernel, fit_intercept=False, random_state=0).fit(X, y)
 
 # %%
-# Novikoff's bound, (R/γ)², needs the largest margin γ that there is: the hard-margin machine has it, with a proof.
+# Novikoff's bound, (R/γ)², needs the largest margin γ that there is. The hard-margin machine has it, with a proof.
 
 machine = gl.solve(gl.Problem(X, y, kernel=kernel, C=np.inf, intercept="none"))
 bound = kernel.diag(X).max() * 2 * machine.certificate.primal

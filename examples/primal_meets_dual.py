@@ -28,7 +28,7 @@ def main() -> Comparison:
     X, y = load_breast_cancer(return_X_y=True)
     problem = gl.Problem(StandardScaler().fit_transform(X), y, lam_mean=0.02, intercept="regularized")
     print(problem)
-    comparison = gl.compare(problem, tol=1e-6, max_time=2.0)
+    comparison = gl.compare(problem, tol=1e-6, max_time=5.0)
     print(comparison)
     proofs = [result.certificate for result in comparison.results.values()]
     low, high = max(proof.dual for proof in proofs), min(proof.primal for proof in proofs)

@@ -2,7 +2,7 @@
 The tube of a regression
 ========================
 
-Samples inside the ε-tube cost nothing and carry nothing; those on its rim and outside are the support vectors.
+Samples inside the ε-tube cost nothing and carry nothing. The samples on its rim and outside are the support vectors.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Searching the parameters of a composed kernel
 =============================================
 
-A grid search of scikit-learn's reaches into a sum of kernels, and each candidate was trained to the same proven gap.
+A grid search of scikit-learn's reaches into a sum of kernels, and each candidate is trained to the same proven gap.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 SMO, pair by pair
 =================
 
-On four points, each step of SMO moves two α at once, until six steps later the gap is zero. ``gapless.steps`` shows what a run by hand would.
+On four points, each step of SMO moves two α at once, until six steps later the gap is zero. ``gapless.steps`` shows what a run by hand would show.
 """
 
 from __future__ import annotations

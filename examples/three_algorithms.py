@@ -2,7 +2,7 @@
 Three algorithms, one optimum
 =============================
 
-Sub-gradient descent lowers the primal value; projected gradient and coordinate ascent raise the dual one.
+Sub-gradient descent lowers the primal value. Projected gradient and coordinate ascent raise the dual value.
 All of them meet, for every strength of regularisation.
 """
 

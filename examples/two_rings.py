@@ -2,7 +2,7 @@
 Two rings
 =========
 
-A line fails in Cartesian coordinates and succeeds in polar ones; an RBF kernel needs no coordinates at all.
+A line fails in Cartesian coordinates and succeeds in polar ones. An RBF kernel needs no new coordinates at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 y = np.repeat(["inner", "outer"], 200)
 
 # %%
-# Three models of the same samples. The map of the second is drawn in the plane of the first.
+# The figure shows three models of the same samples. The second one, a line in polar coordinates, is drawn in the plane of the samples.
 
 polar = gl.features.Polar().fit(X)
 models = {

@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+WRITTEN = ("hinge", "squared_hinge", "smoothed_hinge", "logistic", "epsilon_insensitive", "squared_epsilon_insensitive")
+"""The losses whose formulas stand in this file."""
+
 
 def loss_value(loss: str, parameter: float, y: float, f: float) -> float:
     short, excess = max(0.0, 1.0 - y * f), max(0.0, abs(y - f) - parameter)
@@ -65,6 +68,9 @@ class Reference:
     intercept: str
     scale: float
 
+    def loss_value(self, y: float, f: float) -> float:
+        return loss_value(self.loss, self.parameter, y, f)
+
     def norm_squared(self, w: np.ndarray | None, expansion: np.ndarray | None) -> float:
         """‖w‖²; of a linear problem from w itself, since βᵀKβ loses it to cancellation where K is large."""
         if self.X is not None:
@@ -83,7 +89,7 @@ class Reference:
 
     def primal(self, w: np.ndarray | None, expansion: np.ndarray | None, b: float) -> float:
         f = self.decisions(w, expansion) + b
-        losses = [loss_value(self.loss, self.parameter, y, v) for y, v in zip(self.y, f, strict=True)]
+        losses = [self.loss_value(y, v) for y, v in zip(self.y, f, strict=True)]
         if np.isinf(self.cost).any():
             # To the rounding of a sum over the features: a constraint is active at every solution.
             reach = 1e-11 * (1 + abs(b) + np.abs(f).max())
@@ -134,3 +140,27 @@ class Reference:
             case "squared_epsilon_insensitive":
                 return y * beta - self.parameter * abs(beta) - beta**2 / (4 * cost)
         raise NotImplementedError(self.loss)
+
+
+@dataclass(frozen=True)
+class OwnWordReference(Reference):
+    """Of a loss whose formulas are not written above: ℓ, ℓ* and the box are the loss's own, which ``tests/losses`` compares with each other."""
+
+    own: Any
+
+    def loss_value(self, y: float, f: float) -> float:
+        return float(self.own.value(np.array([y]), np.array([f]))[0])
+
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        dual = self.own.dual_box(self.y, self.cost)
+        return dual.lower, dual.upper
+
+    def worst_violation(self, f: np.ndarray) -> float:
+        raise NotImplementedError(f"a hard margin of {self.loss} needs its formula in tests/reference.py")
+
+    def _separable(self, y: float, cost: float, beta: float) -> float:
+        """−c ℓ*(y, −β/c), a hair inside the box where the division leaves it."""
+        if cost == 0:
+            return 0.0
+        v = -beta / cost
+        return -cost * min(float(self.own.conjugate(np.array([y]), np.array([u]))[0]) for u in (v, v * (1 - 2**-50)))

@@ -1,14 +1,15 @@
 """The catalogue: named problems, ordinary and nasty, that every solver has to certify.
 
 A new entry is one call of ``add``, with the data and the arguments of :class:`gapless.Problem`: the solver matrix finds it. ``hard_to_solve`` marks
-what is conditioned too badly for every method on the dual to converge within the matrix's bounds; it must be certified all the same.
+what is conditioned too badly for every method on the dual to converge within the matrix's bounds; it must be certified all the same. A loss that no
+entry names gets entries from ``add_losses``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import gapless as gl
 from gapless import kernels
 from gapless.losses import EpsilonInsensitive, SmoothedHinge, SquaredEpsilonInsensitive
 from tests.kernels.reference import gram
-from tests.reference import Reference, signs, unit_cost
+from tests.reference import WRITTEN, OwnWordReference, Reference, signs, unit_cost
 
 STORAGES = ("dense", "csr_int32", "csr_int64", "float32")
 Data = tuple[np.ndarray, np.ndarray]
@@ -33,6 +34,12 @@ class Entry:
     options: dict[str, Any]
     easy: bool
 
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        loss = self.options.get("loss", "hinge")
+        return loss if isinstance(loss, str) else loss.name
+
     @cache  # noqa: B019 - entries live as long as the tests
     def problem(self, storage: str = "dense") -> gl.Problem:
         """The problem with its samples stored in one of ``STORAGES``; the same object on every call."""
@@ -45,13 +52,13 @@ class Entry:
         weight = np.asarray(self.options.get("sample_weight", np.ones(len(X))), dtype=float)
         loss = self.options.get("loss", "hinge")
         loss = gl.losses.LOSSES[loss]() if isinstance(loss, str) else loss
-        is_regression = loss.name.endswith("epsilon_insensitive")
         kernel = self.options.get("kernel")
         unit = unit_cost(weight.sum(), self.options)
-        return Reference(
+        kind = Reference if loss.name in WRITTEN else partial(OwnWordReference, own=loss)
+        return kind(
             X=X if kernel is None else None,
             K=X @ X.T if kernel is None else gram(kernel, X),
-            y=np.asarray(self.y, dtype=float) if is_regression else signs(self.y),
+            y=np.asarray(self.y, dtype=float) if loss.task == "regression" else signs(self.y),
             cost=np.array([unit * v if v > 0 else 0.0 for v in weight]),
             loss=loss.name,
             parameter=getattr(loss, "epsilon", getattr(loss, "smoothing", 0.0)),
@@ -236,3 +243,20 @@ add("hard_margin_regularized", FAR, C=np.inf, **REGULARIZED)
 add("hard_margin_none", FAR, loss="squared_hinge", C=np.inf, **NONE)
 add("hard_margin_rbf", classes(n=30), kernel=kernels.RBF(gamma=1.0), C=np.inf, sample_weight=GAPS[:30])
 add("hard_tube", line(n=30, noise=0.02), loss=EpsilonInsensitive(0.1), C=np.inf)
+
+# --- losses that nothing above names
+
+
+def add_losses(losses: Iterable[str]) -> None:
+    """Entries for each loss with each intercept, and for each loss with a kernel, where there is none yet."""
+    for name in losses:
+        own = [entry.options for entry in CATALOGUE.values() if entry.loss == name]
+        data = line() if gl.losses.LOSSES[name].task == "regression" else classes()
+        for intercept in ("free", "regularized", "none"):
+            if intercept not in {options.get("intercept", "free") for options in own}:
+                add(f"{name}_{intercept}", data, loss=name, C=1.0, intercept=intercept)
+        if all("kernel" not in options for options in own):
+            add(f"{name}_free_rbf", data, loss=name, C=1.0, kernel=kernels.RBF(gamma=0.5))
+
+
+add_losses(gl.losses.LOSSES)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gapless.background import in_background
+from gapless.background import in_background, in_child
 
 
 def test_the_outcome_is_that_of_the_call():
@@ -46,3 +46,14 @@ def test_an_interruption_of_the_caller_leaves_the_call_behind(monkeypatch):
             in_background(lambda: plain_wait(release, 60))
     release.set()
     assert len(waits) == 1 and 0 < waits[0] <= 0.1
+
+
+def test_a_process_answers_or_tells_its_error():
+    assert in_child("answer = 6 * task", 7) == 42
+    with pytest.raises(RuntimeError, match="ArithmeticError: as asked"):
+        in_child("raise ArithmeticError('as asked')", None)
+
+
+def test_a_process_that_ends_without_a_word_is_told_by_its_code():
+    with pytest.raises(RuntimeError, match="the process of the call ended with code 3"):
+        in_child("import os; os._exit(3)", None)

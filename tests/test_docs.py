@@ -17,6 +17,8 @@ from types import ModuleType
 import pytest
 
 import gapless as gl
+from gapless.cli import app
+from gapless.cli.task import TASKS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -122,7 +124,7 @@ def test_the_index_names_every_page():
 
 
 def test_the_page_on_solvers_names_every_solver():
-    named = [row[0].strip("`") for row in sections(DOCS / "solvers.md")["The eleven"]]
+    named = [row[0].strip("`") for row in sections(DOCS / "solvers.md")["All of them"]]
     assert named == list(gl.solvers.SOLVERS)
 
 
@@ -180,3 +182,17 @@ def test_make_figures_draws_every_figure_that_is_shown():
         drawn |= set(re.findall(r"^>>> figure_(\w+) = Figure\(", page.read_text("utf-8"), flags=re.MULTILINE))
     assert shown - drawn == {"kernel-growth"} and drawn <= shown
     assert {f"{name}.png" for name in shown} == {path.name for path in (DOCS / "figures").glob("*.png")}
+
+
+def test_the_tasks_of_the_command_line_that_pages_name_are_its_own():
+    pages = [ROOT / "README.md", *PAGES]
+    named = [(path.name, task) for path in pages for task in re.findall(r"--task ([\w-]+)", path.read_text("utf-8"))]
+    assert named
+    for page, task in named:
+        assert task in TASKS, f"{page} says --task {task}"
+
+
+def test_the_readme_names_every_subcommand():
+    commands = {command.name or command.callback.__name__ for command in app.registered_commands}
+    line = re.search(r"- \*\*A command line\*\*: (.+)\.", (ROOT / "README.md").read_text(encoding="utf-8"))[1]
+    assert {name.removeprefix("gapless ") for name in re.findall(r"`([\w ]+)`", line)} == commands

@@ -39,10 +39,19 @@ def no_hard_margin(names: Names, printed: str) -> bool:
     return left.split(" = ")[1] == right.split(" = ")[1]  # the point that both hulls share
 
 
+def inside_smo(names: Names, printed: str) -> bool:
+    rounds = names["found"]
+    assert rounds[0].taking_part == 2048 and rounds[-1].taking_part == 12_000
+    assert max(now.active for now in rounds) < 6_144 and any(now.newton for now in rounds)
+    assert rounds[0].violators > 1_000 and rounds[-1].violators == 0
+    return rounds[-1].gap <= names["TOL"] < rounds[0].gap and printed.count("round ") == len(rounds)
+
+
 CLAIMS: dict[str, Callable[[Names, str], Any]] = {
     "two_rings": two_rings,
     "primal_meets_dual": primal_meets_dual,
     "no_hard_margin": no_hard_margin,
+    "inside_smo": inside_smo,
     "first_fit": lambda names, _: names["proof"].relative_gap <= 1e-6,
     "margin_and_c": lambda names, _: names["widths"] == sorted(names["widths"], reverse=True),
     "ascent_or_descent": lambda names, _: (

@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 import gapless as gl
+from tests import sample_problems
 from tests import test_matrix as matrix
 from tests.kernels import test_every_kernel
 from tests.kernels.samples import CASE_DATA, Case
 from tests.losses import test_every_loss
-from tests.sample_problems import CATALOGUE
+from tests.sample_problems import CATALOGUE, Entry
 from tests.solvers import test_every_solver
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -75,12 +76,16 @@ OF_RUNS = functions(matrix, lambda f: "runs" in inspect.signature(f).parameters)
 OF_SOLVERS = functions(test_every_solver, lambda f: parameters(f).get("name") == list(gl.solvers.SOLVERS))
 
 
+def ask_the_matrix(entry: Entry) -> None:
+    """All tests of the matrix, on one entry."""
+    known = {"entry": entry, "runs": matrix.runs_of.__wrapped__(entry)}
+    for function in OF_RUNS:
+        function(**{name: known[name] for name in inspect.signature(function).parameters})
+
+
 @pytest.mark.parametrize("entry", CATALOGUE.values(), ids=lambda entry: entry.name)
 def test_the_solver_passes_the_matrix(solver, entry):
-    runs = matrix.runs_of.__wrapped__(entry)
-    for function in OF_RUNS:
-        known = {"entry": entry, "runs": runs}
-        function(**{name: known[name] for name in inspect.signature(function).parameters})
+    ask_the_matrix(entry)
 
 
 def test_the_solver_is_asked_to_converge_on_many_problems(solver):
@@ -133,3 +138,13 @@ def test_the_loss_keeps_the_laws_of_every_loss(monkeypatch, function):
 def test_the_loss_is_found_by_its_name(monkeypatch):
     monkeypatch.setitem(gl.losses.LOSSES, "pinball", CLASSES["Pinball"])
     test_every_loss.test_a_loss_is_found_by_its_name_and_compares_by_value("pinball")
+
+
+def test_the_loss_gets_entries_of_the_catalogue_and_passes_the_matrix(monkeypatch):
+    monkeypatch.setitem(gl.losses.LOSSES, "pinball", CLASSES["Pinball"])
+    monkeypatch.setattr(sample_problems, "CATALOGUE", {})
+    sample_problems.add_losses(["pinball"])
+    entries = sample_problems.CATALOGUE
+    assert list(entries) == ["pinball_free", "pinball_regularized", "pinball_none", "pinball_free_rbf"]
+    for entry in entries.values():
+        ask_the_matrix(entry)

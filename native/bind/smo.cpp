@@ -41,7 +41,7 @@ smo::Exact exact_of(nb::object function) {
 }
 
 void make_smo(SmoObject* self, nb::object entries, double error, nb::object exact, nb::object dual, In<double> diagonal, In<Index> groups,
-              In<double> totals, In<double> beta, bool coupled, bool hard, double shift, double entry_work, bool second_order, double cache_bytes) {
+              In<double> totals, In<double> beta, bool coupled, bool hard, double shift, double zero, double entry_work, bool second_order, double cache_bytes) {
   std::vector<nb::object> kept = {entries, dual, nb::cast(diagonal), nb::cast(groups)};
   smo::SmoEntries from;
   if (nb::isinstance<nb::tuple>(entries)) {
@@ -54,7 +54,7 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
     from.error = error;
   }
   smo::SmoProblem problem = {dual_of(dual), diagonal.data(), groups.data(), {totals.data(), totals.data() + totals.shape(0)}, coupled, hard,
-                             shift, entry_work};
+                             shift, zero, entry_work};
   smo::Exact refresh = exact_of(exact);
   std::unique_ptr<smo::Smo> engine;
   {
@@ -151,7 +151,7 @@ void bind_parts(nb::module_& m) {
 void bind_smo(nb::module_& m) {
   nb::class_<SmoObject>(m, "Smo", "The rounds of SMO on one problem; gapless.solvers.SMO is its public face.")
       .def("__init__", make_smo, nb::arg("entries"), nb::arg("error"), nb::arg("exact"), nb::arg("dual"), nb::arg("diagonal"), nb::arg("groups"),
-           nb::arg("totals"), nb::arg("beta"), nb::arg("coupled"), nb::arg("hard"), nb::arg("shift"), nb::arg("entry_work"),
+           nb::arg("totals"), nb::arg("beta"), nb::arg("coupled"), nb::arg("hard"), nb::arg("shift"), nb::arg("zero"), nb::arg("entry_work"),
            nb::arg("second_order"), nb::arg("cache_bytes"))
       .def(
           "step",

@@ -17,7 +17,25 @@ constexpr double least_step = 1e-6;
 constexpr double piece_entries = 1 << 17, sample_numbers = 20.0;
 constexpr Index most_pieces = 16;
 
+constexpr int halvings = 60;  // of the share of a price at which a half with a bend begins
+
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// u and ξ = u + r with width/u + width/ξ = 1, the root that keeps both positive, without cancellation.
+struct Centred {
+  double surplus, slack;
+
+  Centred(double r, double width) {
+    const double root = std::sqrt(r * r + 4.0 * width * width);
+    if (r > 0.0) {
+      slack = 0.5 * (root + r) + width;
+      surplus = width * slack / (slack - width);
+    } else {
+      surplus = 0.5 * (root - r) + width;
+      slack = width * surplus / (surplus - width);
+    }
+  }
+};
 
 }  // namespace
 
@@ -29,17 +47,19 @@ Barrier::Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, 
   for (Index i = 0; i < n && halves_ == 1; ++i)
     if (box.upper[i] > 0.0 && box.lower[i] < 0.0) halves_ = 2;
   const std::size_t size = at(halves_ * n);
-  for (auto* each : {&sign_, &target_, &price_, &alpha_, &surplus_, &slack_, &dalpha_, &dsurplus_, &dslack_}) each->resize(size);
+  for (auto* each : {&sign_, &target_, &price_, &bend_, &alpha_, &surplus_, &slack_, &dalpha_, &dsurplus_, &dslack_}) each->resize(size);
   for (Index i = 0; i < n; ++i) {
     const double scale = factor.empty() ? 1.0 : factor[at(i)];
     const bool below = halves_ == 1 && box.lower[i] < 0.0;
     sign_[at(i)] = below ? -1.0 : 1.0;
     target_[at(i)] = sign_[at(i)] * box.p[i] - box.epsilon[i];
     price_[at(i)] = scale * (below ? -box.lower[i] : box.upper[i]);
+    bend_[at(i)] = box.d[i] / scale;
     if (halves_ == 2) {
       sign_[at(n + i)] = -1.0;
       target_[at(n + i)] = -box.p[i] - box.epsilon[i];
       price_[at(n + i)] = scale * -box.lower[i];
+      bend_[at(n + i)] = box.d[i] / scale;
     }
   }
   BarrierTask first = task();
@@ -50,16 +70,21 @@ Barrier::Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, 
   f_ = aimed_;
   for (std::size_t k = 0; k < size; ++k) {
     const double r = target_[k] - sign_[k] * f_[k % at(n)];
-    // width/u + width/(u + r) = 1, the positive root that keeps u + r positive, without cancellation
-    const double root = std::sqrt(r * r + 4.0 * width * width);
-    if (r > 0.0) {
-      slack_[k] = 0.5 * (root + r) + width;
-      surplus_[k] = width * slack_[k] / (slack_[k] - width);
-    } else {
-      surplus_[k] = 0.5 * (root - r) + width;
-      slack_[k] = width * surplus_[k] / (surplus_[k] - width);
+    Centred here(r, width);
+    if (bend_[k] > 0.0) {  // a share of c, on which r − dα falls; the root is where the point centred for r − dα has that share
+      double low = 0.0, high = 1.0;
+      for (int tries = 0; tries < halvings; ++tries) {
+        const double middle = 0.5 * (low + high);
+        here = Centred(r - bend_[k] * price_[k] * middle, width);
+        (width > middle * here.surplus ? low : high) = middle;
+      }
     }
+    surplus_[k] = here.surplus;
+    slack_[k] = here.slack;
     alpha_[k] = price_[k] * width / surplus_[k];
+    // To rounding, what halving has left is made up for by the larger of the two.
+    const double apart = sign_[k] * f_[k % at(n)] - target_[k] + bend_[k] * alpha_[k];
+    if (bend_[k] > 0.0) (apart > 0.0 ? surplus_[k] : slack_[k]) = apart > 0.0 ? slack_[k] + apart : surplus_[k] - apart;
   }
   std::vector<double> short_of(w_.size());
   const std::vector<double> own = beta();
@@ -75,7 +100,7 @@ Barrier::Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, 
 
 BarrierTask Barrier::task() {
   return {.A = A_, .begin = 0, .end = A_.n, .halves = halves_,
-          .sign = sign_.data(), .target = target_.data(), .price = price_.data(),
+          .sign = sign_.data(), .target = target_.data(), .price = price_.data(), .bend = bend_.data(),
           .alpha = alpha_.data(), .surplus = surplus_.data(), .slack = slack_.data(),
           .dalpha = dalpha_.data(), .dsurplus = dsurplus_.data(), .dslack = dslack_.data(),
           .f = f_.data(), .direction = nullptr, .weight = weight_.data(), .rhs = rhs_.data(),

@@ -1,12 +1,12 @@
 // Mehrotra's predictor–corrector method for a sum of hinges, on a matrix A of few columns (Mehrotra 1992; Ferris & Munson 2003):
 //
-//     min over w of  ½ Σ ρ_j w_j² − gᵀw + Σ over halves c max(0, t − σ ⟨a, w⟩)
+//     min over w of  ½ Σ ρ_j w_j² − gᵀw + Σ over halves h(t − σ ⟨a, w⟩),   h(r) = max over 0 ≤ α ≤ c of α r − ½ d α²
 //
-// A row a of A has one or two halves (σ = +1 or −1), a price c and a target t each: the hinge is one half, the ε-insensitive loss two. With
-// the surplus u, the slack ξ and the multiplier α of a half, σf − t = u − ξ, and on the central path u α = ξ (c − α) = cμ. Eliminating all of
-// them leaves
+// A row a of A has one or two halves (σ = +1 or −1), a price c and a target t each, and a bend d: the hinge is one half without a bend, for which
+// h(r) = c max(0, r), the ε-insensitive loss two, and their squares have a bend and a price that no optimum reaches. With the surplus u, the
+// slack ξ and the multiplier α of a half, σf − t + dα = u − ξ, and on the central path u α = ξ (c − α) = cμ. Eliminating all of them leaves
 //
-//     (diag ρ + AᵀTA) dw = g − ρ∘w + Aᵀ(β + σTq),   T = 1/(u/α + ξ/(c − α)),   dα = T (q − σ A dw),
+//     (diag ρ + AᵀTA) dw = g − ρ∘w + Aᵀ(β + σTq),   T = 1/(u/α + ξ/(c − α) + d),   dα = T (q − σ A dw),
 //
 // so that an iteration costs one weighted AᵀA, four products with A, and a factorisation whose size is the number of columns. The terms of
 // the samples are made in the pass that multiplies their rows.
@@ -25,7 +25,7 @@ struct BarrierTask {
   DenseRows<double> A;
   Index begin, end;
   int halves;
-  const double *sign, *target, *price;
+  const double *sign, *target, *price, *bend;
   double *alpha, *surplus, *slack;     // the iterate
   double *dalpha, *dsurplus, *dslack;  // the corrected direction
   const double *f, *direction;         // decisions, and a model step whose product with A is asked for
@@ -39,7 +39,7 @@ struct BarrierTask {
 struct BarrierSums {
   double blocking;          // 1 over the step to the nearest bound
   double zero, two, total;  // complementarity along the affine direction is (1 − t) zero + t² two; on the path at μ = 1 it is total
-  double lacking, loss;     // Σ uα + ξ(c − α), Σ c max(0, t − σf)
+  double lacking, loss;     // Σ uα + ξ(c − α), Σ h(t − σf)
 };
 
 struct BarrierLoops {
@@ -54,8 +54,8 @@ GAPLESS_DECLARE_LEVELS(BarrierLoops, barrier_loops)
 
 class Barrier {
  public:
-  // A is a view that must outlive this. The halves are those whose conjugate is the box: upper · max(0, p − ε − f) − lower · max(0, f − p − ε),
-  // prices times `factor` (empty: one). `constant` is what the value lacks of the whole problem's. It begins at w with all halves centred as if
+  // A is a view that must outlive this. The halves are those whose conjugate is the box, all of whose bounds are finite: of price upper at
+  // p − ε − f, of price −lower at f − p − ε, prices times `factor` (empty: one) and bends divided by it. `constant` is what the value lacks of the whole problem's. It begins at w with all halves centred as if
   // μ were `width`: their residual of feasibility is zero.
   Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, Vector rho, Vector g, double constant, Vector w,
           double width);
@@ -85,7 +85,7 @@ class Barrier {
   DenseRows<double> A_;
   int halves_;
   std::vector<double> rho_, g_, w_, f_;
-  std::vector<double> sign_, target_, price_, alpha_, surplus_, slack_, dalpha_, dsurplus_, dslack_;
+  std::vector<double> sign_, target_, price_, bend_, alpha_, surplus_, slack_, dalpha_, dsurplus_, dslack_;
   std::vector<double> weight_, rhs_, aimed_, df_;
   double constant_, infeasible_ = 1.0;  // how much of the first residual of stationarity is left
   double residual_ = 0.0;               // that residual, as a part of the gap

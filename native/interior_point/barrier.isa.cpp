@@ -1,6 +1,6 @@
 // The passes of the barrier method over the samples (barrier.hpp), block by block.
 //
-// With s = c − α and e = us + ξα, T is αs/e, and of the affine direction dα = αs q/e, du = −u(1 + dα/α), dξ = −ξ(1 − dα/s): the loops divide as
+// With s = c − α and e = us + ξα + dαs, T is αs/e, and of the affine direction dα = αs q/e, du = −u(1 + dα/α), dξ = −ξ(1 − dα/s): the loops divide as
 // rarely as they can. A half without a price (c = 0) counts for nothing: its e is taken as one and its terms as zero.
 #include "interior_point/barrier.hpp"
 
@@ -22,15 +22,15 @@ void combine(const BarrierTask& task, Index begin, Index end) {
 // One half of a sample, or of as many as V has lanes.
 template <class V>
 struct Half {
-  V c, a, u, x, sigma, target, s, inverse;  // s = c − α, and 1/e
+  V c, a, u, x, sigma, target, d, s, inverse;  // s = c − α, and 1/e
 
   GAPLESS_INLINE Half(const BarrierTask& task, Index at)
       : c(read<V>(task.price + at)), a(read<V>(task.alpha + at)), u(read<V>(task.surplus + at)), x(read<V>(task.slack + at)),
-        sigma(read<V>(task.sign + at)), target(read<V>(task.target + at)), s(c - a) {
-    const V e = u * s + x * a, one = constant<V>(1.0);
+        sigma(read<V>(task.sign + at)), target(read<V>(task.target + at)), d(read<V>(task.bend + at)), s(c - a) {
+    const V e = u * s + x * a + d * a * s, one = constant<V>(1.0);
     inverse = 1.0 / (c > V{} ? e : one);
   }
-  GAPLESS_INLINE V shortfall(const V& f) const { return target - sigma * f; }
+  GAPLESS_INLINE V shortfall(const V& f) const { return target - sigma * f - d * a; }
 };
 
 // The second-order terms of the corrector, from the predictor's dα = αs·part.
@@ -148,7 +148,10 @@ BarrierSums move(const BarrierTask& task) {
       write<V>(u, task.surplus + at);
       write<V>(x, task.slack + at);
       lacking.add<V>(u * a + x * (c - a));
-      loss.add<V>(c * larger<V>(V{}, read<V>(task.target + at) - read<V>(task.sign + at) * read<V>(task.f + k)));
+      const V r = larger<V>(V{}, read<V>(task.target + at) - read<V>(task.sign + at) * read<V>(task.f + k));
+      const V d = read<V>(task.bend + at), bent = d > V{} ? d : constant<V>(1.0), inner = smaller<V>(r / bent, c);
+      const V best = d > V{} ? inner : c;
+      loss.add<V>(best * (r - 0.5 * d * best));
     });
   return {.blocking = 0.0, .zero = 0.0, .two = 0.0, .total = 0.0, .lacking = lacking.total(), .loss = loss.total()};
 }

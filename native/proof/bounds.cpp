@@ -15,13 +15,13 @@ namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
-// βᵀf and Σβ, each with a bound on its error.
+// βᵀf and Σβ, each with a bound on its error, and whether all f and both sums are finite.
 struct Square {
   Bounded product, total;
   bool is_finite;
 };
 
-// The product only where it is asked for (`products`): of a linear problem ‖w‖² is known without it.
+// βᵀf is computed where `products` asks for it (a linear problem knows ‖w‖² without it), Σβ where `totals` asks for it.
 Square square_of(Vector beta, Vector f, const Errors& errors, bool products, bool totals) {
   struct Part {
     double product = 0.0, total = 0.0, finite = 0.0, slack = 0.0, products = 0.0, sizes = 0.0;
@@ -31,7 +31,7 @@ Square square_of(Vector beta, Vector f, const Errors& errors, bool products, boo
   for (const Part& part : by_pieces<Part>(length(f), [&](Index begin, Index end) {
          Sum product, total;
          Part part;
-         for (Index i = begin; i < end; ++i) part.finite += 0.0 * f[i];  // NaN and infinities stay in it
+         for (Index i = begin; i < end; ++i) part.finite += 0.0 * f[i];  // becomes NaN where an f is NaN or infinite
          if (products)
            for (Index i = begin; i < end; ++i) {
              const double b = beta[i];
@@ -57,18 +57,22 @@ Square square_of(Vector beta, Vector f, const Errors& errors, bool products, boo
     all.sizes += part.sizes;
   }
   const Index n = length(f);
-  const double grown = 1.0 + 2.0 * static_cast<double>(n) * unit;  // these sums of sizes round too
+  const double grown = 1.0 + 2.0 * static_cast<double>(n) * unit;  // the sums of sizes are rounded n times at most
   const double q = product.value(), t = total.value();
   return {{q, grown * (all.slack + 2.0 * unit * all.products) + sum_error(n, q, all.products)},
           {t, sum_error(n, t, all.sizes)},
           std::isfinite(q + t + all.finite)};
 }
 
-// What P has beside ‖w‖² and the losses, at the best offsets, which it writes; b is that of a regularised intercept.
+// The offset of each group (the middle of its interval), and the terms of P that belong to offsets: ½b²/s² of a regularised intercept, the price
+// Σ total · offset, and the sum of the price's absolute terms, which its rounding is relative to.
 struct Offsets {
   std::vector<double> middles;
   double intercept = 0.0, price = 0.0, prices = 0.0;
 };
+
+// The best offsets for decision values f where offsets are free; else the offset b = s² Σβ of a regularised intercept. Writes the intervals
+// `offsets`.
 
 Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options options, Vector f, double b, double shift,
                    std::span<Interval> offsets) {
@@ -86,13 +90,14 @@ Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options 
   return out;
 }
 
-// P, as computed.
+// P as computed, not rounded outwards.
 double plain_primal(double norm, const Offsets& at, double losses) { return 0.5 * norm + at.intercept + at.price + losses; }
 
 }  // namespace
 
 Errors scaled(Errors errors, double scale) {
-  errors.factor *= 1.07 * scale;  // of all that went into the sizes a sixteenth covers the rounding of sβ
+  // The sizes count at least 16 roundings (ROUNDINGS in proof/outward.py); sβ adds one: a factor of 17/16, and 1.07 is above that.
+  errors.factor *= 1.07 * scale;
   errors.relative += 2.0 * unit;
   return errors;
 }
@@ -101,7 +106,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
               double shift, std::span<Interval> offsets, std::span<Interval> plain_offsets) {
   const bool known = !std::isnan(weights.norm);
   Square square = square_of(beta, f, errors, !known, shift > 0.0);
-  double norm = known ? weights.norm : square.product.value;  // twice the regulariser, but for an intercept's part
+  double norm = known ? weights.norm : square.product.value;  // ‖w‖²: twice the regulariser, without a regularised intercept's part
   const double whole = norm + shift * square.total.value * square.total.value;
   if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0, -infinity, infinity};
   const DualBox* const box = std::get_if<DualBox>(&dual);
@@ -121,7 +126,7 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
     for (Index i = 0; i < length(beta); ++i) {
       f[i] *= scale;
       beta[i] *= scale;
-      // Scaling may round past a bound.
+      // A product may be rounded past a bound.
       if (box != nullptr) beta[i] = std::min(std::max(beta[i], box->lower[i]), box->upper[i]);
     }
     errors = scaled(errors, scale);
@@ -144,9 +149,9 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
       options.free ? repair_loss(dual, groups, totals, beta, f, errors, weights.largest) : 0.0;
   const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
   out.dual = std::isnan(proven) ? -infinity : proven;
-  out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves nothing
+  out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves no bound
 
-  if (unbounded) out.dual = infinity;  // as computed; whether it is so in exact arithmetic is for the caller to find out
+  if (unbounded) out.dual = infinity;  // as float64 computes it: the caller checks it in exact arithmetic (proof/exact_ray.py)
 
   const double b = shift * square.total.value;
   const Index n_groups = length(totals);

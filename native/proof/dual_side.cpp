@@ -8,9 +8,14 @@
 namespace gapless::proof {
 namespace {
 
-constexpr double bound_width = 1e-12;  // of a box's width: what the repair of a sum may move a variable at its bound by
-constexpr double near_one = 1e-9;      // a multiple so near one gains its square, below rounding; variables at their bound then stay there exactly
+// A share of a box's width: a β so near to a bound counts as at it, since the repair of a sum (proof/feasible.hpp) may have moved it by so much. A
+// sum of n terms is off by at most n u of their sizes: below this share for 9,000 terms at worst, and for far more where roundings cancel.
+constexpr double bound_width = 1e-12;
+// A multiple of β so near to one counts as one: it would gain the square of this, 1e-18, which float64 does not see, and variables at their bounds
+// stay there exactly.
+constexpr double near_one = 1e-9;
 
+// The steepest rise of D among some samples (by a rise of β), and its smallest fall (by a fall of β).
 struct Ends {
   double top = -infinity, bottom = infinity;
 
@@ -20,7 +25,7 @@ struct Ends {
   }
 };
 
-// h(β) of a sample, and the size that its rounding, at most 16 units, is relative to.
+// h(β) of a sample, and its size: the computed h(β) is off by at most 16 units of that size.
 struct Term {
   double value, size;
 };
@@ -29,7 +34,7 @@ Term term_of(const DualBox& box, Index i, double beta) {
   return {box.term(i, beta), std::fabs(box.p[i] * beta) + box.epsilon[i] * std::fabs(beta) + box.d[i] * beta * beta};
 }
 
-// −c (a log a + (1 − a) log(1 − a)) by the lesser of a and 1 − a: two terms of one sign, each with all its digits.
+// −c (a log a + (1 − a) log(1 − a)), computed from the lesser of a and 1 − a: two terms of one sign, each with all its digits.
 Term term_of(const DualEntropy& entropy, Index i, double beta) {
   const double c = entropy.cost[i], a = entropy.y[i] * beta;
   if (!(c > 0.0)) return {0.0, 0.0};
@@ -110,7 +115,7 @@ Bounded separable(const DualTerms& dual, Vector beta) {
 double largest_violation(const DualBox& box, Vector beta, Vector f, double shift, Places groups, Index n_groups, bool free) {
   double largest = 0.0;
   for (const double b : beta) largest = std::max(largest, std::fabs(b));
-  // (top, bottom) of a sample: how D rises with its β, and with its fall; −∞ and ∞ where it cannot move. |β| has its kink at zero.
+  // The slopes of D for a rise and for a fall of one β, where `slope` lacks the kink of |β|; −∞ and ∞ where β is at its bound and cannot move.
   const auto ends = [&](Index i, double slope) {
     const double b = beta[i], width = box.upper[i] - box.lower[i], slack = bound_width * (width < infinity ? width : largest);
     const double rise = slope - (b >= 0.0 ? box.epsilon[i] : -box.epsilon[i]), fall = slope - (b > 0.0 ? box.epsilon[i] : -box.epsilon[i]);
@@ -118,7 +123,7 @@ double largest_violation(const DualBox& box, Vector beta, Vector f, double shift
   };
   struct Part {
     std::vector<Ends> groups;
-    double doubt = 0.0;  // NaN where a slope is
+    double doubt = 0.0;  // becomes NaN where a slope is NaN or infinite
   };
   Part all{std::vector<Ends>(n_groups), 0.0};
   for (const Part& part : by_pieces<Part>(length(beta), [&](Index begin, Index end) {

@@ -8,7 +8,7 @@
 namespace gapless::proof {
 namespace {
 
-// The sum over a group: of its positive (side 1) or its negative values (−1), or of all (0).
+// The sum over a group of its positive values (side 1), its negative values (side −1) or all values (side 0).
 double sum_of(const double* values, Places groups, Index g, int side) {
   Sum sum;
   for (Index i = 0; i < length(groups); ++i)
@@ -21,7 +21,7 @@ double sum_of(const double* values, Places groups, Index g, int side) {
 Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool coupled, Vector beta, Out out) {
   const Index n = length(beta);
   Repair repair;
-  double sizes = 0.0;  // NaN and infinities stay in it
+  double sizes = 0.0;  // becomes NaN where a β is NaN or infinite
   for (Index i = 0; i < n; ++i) {
     sizes += 0.0 * beta[i];
     out[i] = std::min(std::max(beta[i], lower[i]), upper[i]);
@@ -35,7 +35,7 @@ Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool c
     repair.off = std::max(repair.off, std::fabs(excess));
     const int side = excess > 0.0 ? 1 : -1;
     const double weight = std::fabs(sum_of(out.data(), groups, g, side));
-    // What the heavier side is to be: computed from the lighter one, since weight − excess would lose all digits where that is far lighter.
+    // The sum that the heavier side must have, computed from the lighter side: weight − excess would lose all digits where that side is far lighter.
     const double wanted = side * (totals[g] - sum_of(out.data(), groups, g, -side));
     if (wanted >= 0.0 && weight > 0.0) {
       const double kept = std::min(wanted / weight, 1.0);
@@ -47,7 +47,7 @@ Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool c
     double room = 0.0;
     for (Index i = 0; i < n; ++i)
       if (groups[i] == g) room += bound[i] - out[i];
-    // Where all are at their bounds already, what is missing is rounding.
+    // Where all are at their bounds already, the excess is a rounding error, and nothing moves.
     const double part = room != 0.0 ? std::min(-excess / room, 1.0) : 0.0;
     for (Index i = 0; i < n; ++i)
       if (groups[i] == g) out[i] += (bound[i] - out[i]) * part;

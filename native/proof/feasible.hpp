@@ -1,8 +1,8 @@
 // From any dual point to a feasible one.
 //
-// β is clipped to its box. Where offsets are free, the sum of each group of samples must be the group's total: the heavier side of a sum that is
-// too large (or too small) is scaled down, so that zeros stay zeros; where a total other than zero is out of reach that way (ν-forms), all of the
-// group go towards their far bound alike.
+// β is clipped to its box. Where offsets are free, the sum of each group of samples must be the group's total. Where the sum is too large its
+// positive entries are scaled down, where it is too small its negative ones, so that zeros stay zeros. Where a total other than zero is out of reach
+// that way (ν-forms), all entries of the group go the same share of their way to the upper or to the lower bound.
 #pragma once
 
 #include "core/span.hpp"
@@ -10,11 +10,11 @@
 namespace gapless::proof {
 
 struct Repair {
-  double outside = 0.0;  // how far the given point was from the box, NaN where it has no number or an infinite one,
-  double off = 0.0;      // and its clipped sums from their totals
+  double outside = 0.0;  // the distance of the given point from the box; NaN where an entry is NaN or infinite
+  double off = 0.0;      // the largest distance of a group's sum, after clipping, from its total
 };
 
-// Writes out. Without `coupled` the sums are free.
+// Writes the feasible point into `out`. Without `coupled` no sum is prescribed.
 Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool coupled, Vector beta, Out out);
 
 }  // namespace gapless::proof

@@ -1,4 +1,4 @@
-// The losses of box terms (proof/loss.hpp states them), many samples at a time: what most of a certificate's time goes into.
+// The losses of box terms (proof/loss.hpp states them), many samples at a time: most of a certificate's time goes into these loops.
 #pragma once
 
 #include "core/isa.hpp"
@@ -6,7 +6,7 @@
 
 namespace gapless {
 
-// The samples from `begin` to `end`; a decision value is f plus the offset of its group, or the first offset where there are no groups.
+// The samples from `begin` to `end`. The decision value of a sample is f plus the offset of its group, or plus offsets[0] where `groups` is null.
 struct LossTask {
   const double *p, *epsilon, *d, *lower, *upper;  // the box (core/dual.hpp)
   const double *f, *offsets;
@@ -16,9 +16,10 @@ struct LossTask {
 };
 
 struct LossSums {
-  double above;     // a number that the sum is not above wherever decision values are within their errors of f, but for the rounding of the sum
-  double rounding;  // about how much of it is owed to these errors
-  double plain;     // the sum itself, as computed
+  double above;     // a number that the sum of the losses is not above for any decision values within their errors; the rounding of the sum itself
+                    // comes on top
+  double rounding;  // about how much of `above` is added for these errors
+  double plain;     // the sum of the losses as computed
 };
 
 struct LossLoops {

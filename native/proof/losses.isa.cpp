@@ -1,4 +1,4 @@
-// Compiled without contraction, as all of the proof is: each operation rounds once, which the constants below count on.
+// This file is compiled without contraction, as all of the proof is: each operation rounds once, and the constants below count on that.
 #include "proof/losses.hpp"
 
 #include "core/lanes.hpp"
@@ -8,9 +8,9 @@ namespace {
 
 using proof::unit;
 
-constexpr Index block = 256;  // samples whose offsets are laid out together
+constexpr Index block = 256;  // samples whose offsets are copied to an array of their own at a time: 2 KB, which stays in the first cache
 
-// What a lane's sum loses to rounding is kept with it, as core/sums.hpp does.
+// A sum by lanes that keeps what rounding loses, lane by lane (core/sums.hpp does it for one sum).
 struct KeptSum {
   Lanes<double> total{}, lost{};
   double rest = 0.0, lost_of_rest = 0.0;
@@ -37,8 +37,8 @@ struct KeptSum {
   }
 };
 
-// One side of a sample, `over` beyond its kink: the loss is t (s − ½ d t) at t = s/d, or at u where that is less; s − ½ d t ≥ ½ s, so that nothing
-// cancels.
+// One side of a sample's loss, s = `over` beyond its kink, where u is the bound on that side. The loss is t (s − ½ d t) at t = s/d, or at t = u where
+// u is less (`called` is that t); s − ½ d t ≥ ½ s, so that nothing cancels.
 template <class V>
 struct Side {
   V called, value;
@@ -61,14 +61,14 @@ struct Sample {
     const V over = larger<V>(size_of<V>(apart) - epsilon, V{});
     return Side<V>(over, apart > V{} ? up : down, d).value + 0.0 * apart;  // NaN stays NaN
   }
-  // How far p − v may be from what it is computed as: a convex function is largest at an end, and each side of a box by itself. d = 1/2c (and such)
-  // is within two roundings of what the cost says.
+  // A bound on the error of p − v as computed, from that of f. The loss is largest at an end of the interval of p − v (proof/loss.hpp). d (1/2c, say)
+  // was rounded twice at most.
   GAPLESS_INLINE V error(const V& of_f) const {
     return of_f + unit * size_of<V>(v) + 2.0 * unit * (size_of<V>(p) + size_of<V>(v)) + 4.0 * unit * (size_of<V>(apart) + epsilon);
   }
 };
 
-// body<V>(i, offsets) for all samples, each with its offset.
+// Calls body<V>(i, offset) for all samples by lanes; `offset` points to the offset of sample i.
 template <class Body>
 GAPLESS_INLINE void by_samples(const LossTask& task, const Body& body) {
   double offsets[block];

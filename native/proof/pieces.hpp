@@ -10,9 +10,11 @@
 
 namespace gapless::proof {
 
-constexpr Index piece_samples = 1 << 13;  // some 0.1 ms of work: long against a hand-over to another thread, short against a wait for Ctrl-C
+// Some 0.1 ms of work: long beside the microsecond of a hand-over to another thread (core/pool.cpp), short beside the 20 ms between two looks for
+// Ctrl-C.
+constexpr Index piece_samples = 1 << 13;
 
-// work(begin, end) of each piece of n samples, in order.
+// The results of work(begin, end) for each piece of n samples, in the order of the pieces.
 template <class Part, class Work>
 std::vector<Part> by_pieces(Index n, const Work& work) {
   const Index pieces = std::max<Index>(1, (n + piece_samples - 1) / piece_samples);

@@ -12,16 +12,16 @@ namespace gapless::proof {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr Index pivot_samples = 31;  // whose median is the next pivot: near enough to the middle to halve what is left
-constexpr Index few = 24;            // events that are sorted at once
-constexpr int most_steps = 400;      // of Newton and bisection together: bisection alone needs some 60 in a bracket of floats
+constexpr Index pivot_samples = 31;  // events whose median is the next pivot: near enough to the median of all to halve what is left
+constexpr Index few = 24;            // events that are sorted instead of being divided once more: fewer than the samples of a pivot
+constexpr int most_steps = 400;      // steps of Newton and bisection together: bisection alone needs some 60 to halve a bracket to its last digit
 
-// A place where S changes its course: from x on, level + rate b is added to it.
+// A place where S changes its course: for b ≥ x, level + rate b is added to S.
 struct Event {
   double x, level, rate;
 };
 
-// Σ level and Σ rate.
+// The sum of some events: S(b) = Σ level + b Σ rate where all of them have been passed.
 struct Line {
   Sum level, rate;
 
@@ -40,7 +40,7 @@ struct Piece {
   double low, high, level, rate, value;
 
   double before() const { return level + rate * high; }
-  // Where S crosses zero on (low, high]; `enough` is what its limit at the right end must reach for it to have crossed before that end.
+  // Where S crosses zero on (low, high]. S has crossed before the right end only if its limit there, before(), is at least `enough`.
   double crossing(double enough) const {
     if (high < infinity && (!(rate > 0.0) || before() < enough)) return high;
     if (!(rate > 0.0)) return low;
@@ -48,7 +48,7 @@ struct Piece {
   }
 };
 
-// S of one group for box terms. Its events are only sorted as far as the search for its zero needs them (quickselect, with sums for counts).
+// S of one group for box terms. Its events are sorted only as far as the search for its zero needs it: quickselect, with sums in the place of counts.
 class Slope {
  public:
   Slope(const DualBox& box, Places groups, Index g, double total, Vector f) {
@@ -74,7 +74,7 @@ class Slope {
           events_.push_back(line(apart + e, d, 1.0));
       }
     }
-    // The sums keep what rounding loses, so that slanted parts that have cancelled leave no more than the square of a rounding error.
+    // The sums keep what rounding loses, so that slanted parts (lines) that cancel each other leave no more than the square of a rounding error.
     rounding_ = 4.0 * static_cast<double>(events_.size()) * epsilon * (height_ + epsilon * slant_);
   }
 
@@ -90,13 +90,13 @@ class Slope {
   }
 
  private:
-  // The line of rate ±1/d through zero at x, from x on.
+  // The event from which on the line of rate ±1/d through (x, 0) is added.
   Event line(double x, double d, double sign) {
     slant_ += 2.0 * std::fabs(x / d);
     return {x, -sign * (x / d), sign * (1.0 / d)};
   }
 
-  // A rise by `height` between `from` and `to`.
+  // Adds the events of a rise by `height` between `from` and `to`; a step where d = 0.
   void ramp(double from, double to, double d, double height) {
     height_ += height;
     events_.push_back({to, height, 0.0});
@@ -106,7 +106,7 @@ class Slope {
     events_.push_back({to, -rise.level, -rise.rate});
   }
 
-  // The piece that ends at the next event after which `holds(S)`; the search after it goes on behind that event.
+  // The piece that ends at the next event after which holds(S) is true. The next search goes on behind that event.
   template <class Holds>
   Piece search(Holds holds) {
     Event* const all = events_.data();
@@ -142,12 +142,13 @@ class Slope {
       last_ = x;
       if (holds(piece.value)) return piece;
     }
-    // Where the window ends before the last event, S holds after it, if not in this order of summation.
+    // Where the window ends before the last event, holds(S) was true at its end when the window was cut, and is false now by the order of summation
+    // alone.
     if (end < count(events_.size())) return piece;
     return {last_, infinity, before_.level.value(), before_.rate.value(), infinity};
   }
 
-  // About the median of some events.
+  // The median of a sample of the events from `begin` to `end`.
   double pivot_of(Index begin, Index end) const {
     double some[pivot_samples];
     Index count = 0;
@@ -159,8 +160,8 @@ class Slope {
 
   std::vector<Event> events_;
   Line before_;                // S left of events_[done_]
-  Index done_ = 0;             // events that the search has passed; all others are to their right
-  double last_ = -infinity;    // where the last of them is
+  Index done_ = 0;             // the number of events that the search has passed; all others are to their right
+  double last_ = -infinity;    // the place of the last event that was passed
   bool is_finite_ = true;
   double height_ = 0.0, slant_ = 0.0, rounding_ = 0.0;
 };
@@ -169,9 +170,9 @@ Interval zero_of(const DualBox& box, Places groups, Index g, double total, Vecto
   return Slope(box, groups, g, total, f).zero();
 }
 
-// The entropy's S is smooth and rises everywhere: Newton inside a bracket.
+// The S of the entropy is smooth and rises everywhere: its zero is found by Newton's method inside a bracket.
 Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double total, Vector f) {
-  double reach = 1.0;  // beyond it every margin has the sign of the offset
+  double reach = 1.0;  // for offsets beyond ±reach every decision value f + b has the sign of b
   bool any = false;
   for (Index i = 0; i < length(f); ++i)
     if (groups[i] == g && entropy.cost[i] > 0.0) {
@@ -211,7 +212,7 @@ Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double tota
     if (value == 0.0) break;
     (value < 0.0 ? low : high) = b;
     double next = b - value / rate;
-    // Newton must halve its steps, or it may cycle.
+    // A Newton step that leaves the bracket, or is longer than half of the last step and so might cycle, is replaced by bisection.
     if (!(low < next && next < high) || std::fabs(next - b) > 0.5 * last) next = 0.5 * (low + high);
     last = std::fabs(next - b);
     b = next;

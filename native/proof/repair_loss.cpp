@@ -9,7 +9,8 @@
 namespace gapless::proof {
 namespace {
 
-// A slope of h at β, where the way to β ends (upwards if `rises`), and a bound on its rounding. At a kink the worse one.
+// The derivative of h at β, the end of a way upwards (`rises`) or downwards, with a bound on its rounding; at a kink the derivative of the way's
+// side.
 Bounded slope_at(const DualBox& box, Index i, double beta, bool rises) {
   const double sign = beta > 0.0 || (beta == 0.0 && rises) ? 1.0 : -1.0;
   const double bend = box.d[i] * beta;
@@ -18,17 +19,17 @@ Bounded slope_at(const DualBox& box, Index i, double beta, bool rises) {
 
 Bounded slope_at(const DualEntropy& entropy, Index i, double beta, bool) {
   if (entropy.cost[i] <= 0.0) return {0.0, 0.0};
-  const double a = entropy.y[i] * beta, rest = entropy.cost[i] - a;  // their logarithms err by roundings of themselves, and of their arguments
+  const double a = entropy.y[i] * beta, rest = entropy.cost[i] - a;  // their logarithms are rounded, and so are a and rest themselves
   const double up = std::log(std::max(rest, 1e-300)), down = std::log(std::max(a, 1e-300));
   return {entropy.y[i] * (up - down), 8.0 * unit * (1.0 + std::fabs(up) + std::fabs(down))};
 }
 
 struct Group {
-  Sum sum;                      // Σβ − total
-  double up = 0.0, down = 0.0;  // Σ of positive β and of |negative β|
-  double share = 0.0, spread = 0.0;  // of the way, and how far that may be off
-  int side = 0;                      // ±1: scale that side; ±2: towards the upper or the lower bound
-  double moved = 0.0;
+  Sum sum;                           // Σβ − total
+  double up = 0.0, down = 0.0;       // the sums of the positive β and of the |negative β|
+  double share = 0.0, spread = 0.0;  // the share of their way to zero, or to a bound, that entries move, and a bound on the error of that share
+  int side = 0;                      // the repair: ±1 scales the positive or the negative side, ±2 moves to the upper or the lower bound
+  double moved = 0.0;                // a bound on Σ |change of β|
 };
 
 // Whether Σβ is exactly the group's total: an expansion of numbers that do not overlap holds the exact sum (Shewchuk 1997).
@@ -72,7 +73,7 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
             if (groups[i] == count(g)) room += over ? beta[i] - terms.lower[i] : terms.upper[i] - beta[i];
           return room;
         };
-        bool any = false, far = false;  // whether anybody moves, and whether towards a bound
+        bool any = false, far = false;  // whether any group is repaired, and whether one is by moving to a bound
         for (std::size_t g = 0; g < totals.size(); ++g) {
           Group& group = all[g];
           group.sum.add(-totals[g]);
@@ -94,7 +95,7 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
           }
           any = true;
           group.share = std::fabs(off) / whole;
-          // Sums of sizes are off by n roundings at most.
+          // The sum `whole` is rounded n times at most.
           group.spread = error / whole * 1.01 + group.share * 2.0 * unit * static_cast<double>(length(beta) + 4);
         }
         if (!any) return 0.0;
@@ -104,20 +105,20 @@ double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector b
           if (b == 0.0 && !far) continue;
           Group& group = all[static_cast<std::size_t>(groups[i])];
           if (group.side == 0) continue;
-          double way = 0.0;  // for a share of one, with its sign
+          double way = 0.0;  // the way of β to zero or to its bound, with its sign, of which it moves a share
           if (std::abs(group.side) == 1)
             way = group.side * b > 0.0 ? -b : 0.0;
           else
             way = (group.side > 0 ? terms.upper[i] : terms.lower[i]) - b;
           if (way == 0.0) continue;
           const double most = group.share + group.spread;
-          // Certainly beyond the end of the way, where slopes are no better.
+          // A point certainly beyond the end of the move: h is concave, so that its slope there is no better than anywhere on the move.
           const double to = std::nextafter(b + 2.0 * most * way, way > 0.0 ? infinity : -infinity);
           const Bounded slope = slope_at(terms, i, to, way > 0.0);
           const double rise = slope.value - f[i];
           gain += group.share * way * rise;
           doubt += std::fabs(way) * (group.spread * std::fabs(rise) + most * (slope.error + errors.at(i, f[i]) + 8.0 * unit * (std::fabs(slope.value) + std::fabs(f[i]))));
-          // The sum of gains rounds, too, if by a share of a share.
+          // The sum of the gains is rounded n times.
           doubt += 4.0 * unit * static_cast<double>(length(beta)) * most * std::fabs(way * rise);
           group.moved += most * std::fabs(way);
         }

@@ -1,9 +1,10 @@
-// What exact feasibility costs: Σβ = total of every group, which floating point rarely meets exactly.
+// By how much D falls when β is made exactly feasible: Σβ = total for every group, which β in floating point rarely meets exactly.
 //
-// The heavier side of a sum that is too large (or too small), scaled by what is too much of it, meets its total exactly and stays in its box; where
-// that side is too light, all of the group go towards their far bound alike (proof/feasible.hpp moves in the same two ways). h is concave, so that
-// h rises on that way by at least its slope at the far end times the way; βᵀKβ changes by its slope, 2f, and by no more than
-// (Σ |way| √k(x, x))². Slopes count with their signs: where the excess is a rounding error, the loss is one of its size, or a gain.
+// Where the sum of a group is too large, its positive entries, scaled down by the excess, meet the total exactly and stay in their boxes; where it is
+// too small, its negative entries do. Where these entries are too light, all entries of the group go the same share of their way to a bound
+// (proof/feasible.hpp repairs in the same two ways). h is concave, so that it rises on such a move by at least its slope at the far end times the
+// move; βᵀKβ changes by its slope 2f times the move, and by no more than (Σ |move| √k(x, x))² besides. Slopes count with their signs: where the
+// excess is a rounding error, D falls by about as much, or rises.
 #pragma once
 
 #include "core/dual.hpp"
@@ -11,8 +12,8 @@
 
 namespace gapless::proof {
 
-// By how much D of an exactly feasible point is below D(β), at most; negative where it is above it, infinite where no such point is found. f = Kβ,
-// off by at most its errors where β is not zero; `largest` is the largest √k(x, x).
+// A bound on D(β) − D(β′) for an exactly feasible β′; negative where D(β′) is certainly above D(β), infinite where no such β′ is found. f = Kβ to
+// within its errors where β is not zero; no √k(x, x) is above `largest`.
 double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest);
 
 }  // namespace gapless::proof

@@ -5,13 +5,14 @@
 
 namespace gapless::proof {
 
-constexpr double least = 1e-290, underflow = 1e-300;  // of any value, and of a coefficient
+// Bounds on what underflow loses: of any sum, each of whose terms loses less than 1e-307, and of an entry of K, for each unit of its coefficient.
+constexpr double least = 1e-290, underflow = 1e-300;
 
 void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) {
   double reach = 0.0, rough = 0.0, size = 0.0;
   for (Index j = 0; j < length(beta); ++j) {
     const double b = std::fabs(beta[j]);
-    if (b == 0.0) continue;  // r may be infinite
+    if (b == 0.0) continue;  // r may be infinite, and 0 · ∞ is NaN
     reach += g[j] * b;
     rough += r[j] * b;
     size += b;

@@ -1,5 +1,5 @@
-// Numbers of twice the digits, as a sum of two (Dekker 1971; Hida, Li & Bailey 2001): about 31 decimal digits. Sums, products, quotients and roots
-// below are off by at most 2⁻¹⁰⁰ of their result, the exponential by 2⁻⁹⁰ besides what its argument is off by.
+// Numbers of twice the digits, each the sum of two float64 (Dekker 1971; Hida, Li & Bailey 2001): about 31 decimal digits. The sums, products,
+// quotients and roots below are off by at most 2⁻¹⁰⁰ of their result, the exponential by 2⁻⁹⁰ and by what the error of its argument makes.
 #pragma once
 
 #include <cmath>
@@ -12,17 +12,19 @@ struct Two {
   double value() const { return hi + lo; }
 };
 
+// a + b exactly (Knuth).
 inline Two two_sum(double a, double b) {
   const double s = a + b, t = s - a;
   return {s, (a - (s - t)) + (b - t)};
 }
 
-inline Two quick_sum(double a, double b) {  // |a| ≥ |b|
+// a + b exactly, where |a| ≥ |b| (Dekker).
+inline Two quick_sum(double a, double b) {
   const double s = a + b;
   return {s, b - (s - a)};
 }
 
-// Exact where nothing overflows or underflows. By halves of 26 bits, since not every machine has an instruction for it.
+// a · b exactly, where nothing overflows or underflows: by halves of 26 bits (Veltkamp), since not every machine has a fused multiply-add.
 inline Two two_product(double a, double b) {
   constexpr double split = 0x1p27 + 1.0;
   const double p = a * b, s = split * a, t = split * b;
@@ -78,12 +80,13 @@ inline Two power(Two x, int n) {
   return result;
 }
 
-// exp(x) = 2ᵏ exp(r)^64 with |r| below 0.0055: Taylor's series of exp(r) − 1, whose small size keeps digits that 1 would take, then six squarings.
+// exp(x) = 2ᵏ exp(r)^64 with |r| < 0.0055: Taylor's series of exp(r) − 1, then six squarings (1 + s)² − 1 = 2s + s². The 1 is added at the end, since
+// with it the small s would lose digits.
 inline Two exponential(Two x) {
-  if (x.hi < -708.0) return {0.0, 0.0};  // below 1e-307, where lower parts are lost: as good as zero to proof/rounding.hpp
+  if (x.hi < -708.0) return {0.0, 0.0};  // below 1e-307 the lower part underflows; the bounds of proof/rounding.cpp count such values as zero
   if (!(x.hi < 709.0)) return {HUGE_VAL, 0.0};
   constexpr Two ln2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-  constexpr int terms = 12;  // 0.0055¹² / 13! is below 2⁻¹²³
+  constexpr int terms = 12;  // the first term left out is 0.0055¹³ / 13!, relative to 0.0055 below 2⁻¹²²
   static const struct Inverses {
     Two of[terms + 1];  // 1/i!
     Inverses() {

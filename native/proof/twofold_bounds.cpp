@@ -11,9 +11,9 @@
 namespace gapless::proof {
 namespace {
 
-constexpr double fine_unit = 0x1p-96;  // of one operation, generously
+constexpr double fine_unit = 0x1p-96;  // the relative error of one operation: 2⁻¹⁰⁰ (proof/twofold.hpp), counted sixteen times
 
-// Σ h(β), and what it may be off by: of a box the rounding of d alone, a quotient that float64 holds.
+// Σ h(β); `error` is a bound on its error, mostly that of d, a quotient that was rounded to float64.
 Two separable_of(const DualBox& box, Vector beta, double& error) {
   Two sum;
   double bends = 0.0, sizes = 0.0;
@@ -39,11 +39,11 @@ Two separable_of(const DualEntropy& entropy, Vector beta, double& error) {
   return {found.value, 0.0};
 }
 
-// Σ c ℓ(y, v), not above `above`, of one sample.
+// A number that the loss c ℓ(y, v) of one sample is not above, where v is off by at most `error`.
 double largest_of(const DualBox& box, Index i, Two v, double error) {
   const Two apart = Two{box.p[i], 0.0} - v;
   if (box.d[i] == 0.0) {
-    // Of a tube's two sides the one that counts, before it is rounded.
+    // ε is subtracted before p − v is rounded to float64, so that a loss near zero keeps its digits.
     const double over = (apart - Two{box.epsilon[i], 0.0}).value(), under = (-apart - Two{box.epsilon[i], 0.0}).value();
     if (std::isnan(over)) return over;
     const double up = over + error + 4.0 * unit * std::fabs(over), down = under + error + 4.0 * unit * std::fabs(under);
@@ -72,8 +72,8 @@ Sides twofold_dual(const DualTerms& dual, Places groups, Vector totals, bool fre
       size += std::fabs(b);
     }
     value = value - total * total * (0.5 * shift);
-    doubt += 2.0 * unit * shift * total.hi * total.hi;  // s² is rounded
-    sizes += shift * size * size;  // not of the total: it may have cancelled
+    doubt += 2.0 * unit * shift * total.hi * total.hi;  // `shift` is s², rounded
+    sizes += shift * size * size;  // the error of Σβ is relative to Σ|β|, since the terms of the sum may cancel
   }
   doubt += 0.5 * square_error + fine_unit * static_cast<double>(length(beta) + 8) * sizes;
   const double plain = value.value();
@@ -148,7 +148,7 @@ double twofold_room(const DualBox& box, Vector cost, double b, TwoVector f, Vect
     if (!(cost[i] > 0.0)) continue;
     const Two room = Two{box.epsilon[i], 0.0} - magnitude(Two{box.p[i], 0.0} - (f.at(i) + b));
     if (std::isnan(room.hi)) return room.hi;
-    // Values that float64 holds exactly, such as those of whole numbers, have no error at all: zero is inside.
+    // Where f and the targets are whole numbers, say, there is no error at all, and a sample on the edge (zero) is inside.
     least = std::min(least, room.value() - error[i]);
   }
   return least;

@@ -1,5 +1,5 @@
-// D of a dual point and P of a primal one from decision values of twice the digits (twofold.hpp): what is left of rounding is a few units in the last
-// place of the values themselves. Points are taken as they stand; nothing but the offsets is chosen here.
+// D of a dual point and P of a primal point from decision values of twice the digits (twofold.hpp): both are then rounded by a few units in their
+// last place. Points are taken as they stand; only the offsets are chosen here.
 #pragma once
 
 #include "core/dual.hpp"
@@ -12,25 +12,26 @@ struct Sides {
   double plain, proven;  // the value as computed, and rounded outwards
 };
 
-// D(β) − what exact feasibility costs (proof/repair_loss.hpp), not below `proven`. f = Kβ, off by at most error; βᵀKβ = square, off by at most
-// square_error; a regularised intercept adds shift (Σβ)² to it.
+// D of the exactly feasible point near β (proof/repair_loss.hpp) is not below `proven`. f = Kβ to within `error`, and βᵀKβ = square to within
+// square_error; a regularised intercept adds shift (Σβ)² to the square.
 Sides twofold_dual(const DualTerms& dual, Places groups, Vector totals, bool free, Vector beta, TwoVector f, Vector error, Two square,
                    double square_error, double shift, double largest);
 
-// The best offset of each group, given good ones: the distances from these have all digits that are left to them.
+// Replaces good offsets by the best ones, and writes their intervals. The search is for the distance from the given offset, which is small, so that
+// float64 holds it to many more digits than the offset itself.
 void twofold_offsets(const DualTerms& dual, Places groups, Vector totals, TwoVector f, Out offsets, std::span<Interval> intervals);
 
-// ½ square + the price of the offsets + Σ c ℓ(y, f + offset), not above `proven`; ½b²/shift besides where shift is not zero.
+// P = ½ square + the price of the offsets + Σ c ℓ(y, f + offset), and ½b²/shift where shift is not zero, is not above `proven`.
 Sides twofold_primal(const DualTerms& dual, Places groups, Vector totals, Vector offsets, TwoVector f, Vector error, Two square,
                      double square_error, double shift);
 
-// The smallest margin y (f + b) of the samples with a cost is not below `margin`. A free b is the one in the middle between both classes.
+// The smallest margin y (f + b) of the samples with a cost is not below `margin`. A free b is chosen in the middle between the two classes.
 struct Margin {
   double b, margin;
 };
 Margin twofold_margin(Vector y, Vector cost, bool free, double b, TwoVector f, Vector error);
 
-// By how much every sample with a cost is at least inside its tube |p − f − b| ≤ ε; negative where one may be outside.
+// The least ε − |p − f − b| of the samples with a cost, less its error: negative where a sample may be outside of its tube.
 double twofold_room(const DualBox& box, Vector cost, double b, TwoVector f, Vector error);
 
 }  // namespace gapless::proof

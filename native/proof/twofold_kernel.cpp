@@ -10,12 +10,12 @@ namespace {
 
 using Kind = Formula::Kind;
 
-constexpr Index piece_rows = 16;  // of a piece of work: Ctrl-C is heard between pieces
-constexpr Index chains = 4;       // of sums that do not wait for each other
+constexpr Index piece_rows = 16;  // rows of a piece of work: few, since an entry takes microseconds, and Ctrl-C is heard between pieces
+constexpr Index chains = 4;       // sums that do not wait for each other: an addition of twice the digits is a chain of some ten operations
 
 const Two one{1.0, 0.0};
 
-// term(x, z) summed over the features of two rows; features that neither stores are left out, and their term must be zero.
+// Σ term(x_k, z_k) over the features of rows i and j; features that neither row stores are left out, so that term(0, 0) must be zero.
 template <class T, class Term>
 Two over_features(const DenseRows<T>& x, Index i, Index j, const Term& term) {
   const T *a = x.row(i), *b = x.row(j);
@@ -64,7 +64,7 @@ Two matern(Two square, double length, double nu) {
   return (nu == 1.5 ? one + r : one + r + r * r / Two{3.0, 0.0}) * fall;
 }
 
-// k of sample i with sample j, the `place`-th of the chosen ones.
+// k(x_i, x_j), where j is the `place`-th of the chosen samples.
 Two entry(const Formula& f, Index i, Index j, Index place) {
   switch (f.kind) {
     case Kind::linear:

@@ -244,6 +244,7 @@ class Engine final : public Smo {
   // The relative gap that f as it is kept suggests, with the best offsets; no proof.
   double suggested_gap() {
     const GapEstimate found = own_gap(dual_, reach_, beta_.data(), f_.data(), groups(), problem_.totals.data(), problem_.coupled, offsets_.data(), open_);
+    if (std::max(found.gap, found.gap - found.primal) <= trusted * problem_.zero) return 0.0;
     return found.gap / std::max(std::fabs(found.primal), std::numeric_limits<double>::min());
   }
 

@@ -36,6 +36,7 @@ struct SmoProblem {
   bool coupled;       // whether Σβ is given for each group: the intercept is free
   bool hard;          // whether costs are infinite, and a gap says nothing
   double shift;       // what a regularised intercept adds to each entry
+  double zero;        // a gap that counts as none where −D is as small, as in a ν-form whose optimum is zero; 0 elsewhere
   double entry_work;  // what an entry costs
 };
 

@@ -73,6 +73,24 @@ double best_offset(const Dual& dual, Index n, const double* beta, const double* 
   return 0.5 * (low + high);
 }
 
+// ½‖w‖² where w and b, stretched to a smallest margin of one, miss nothing: the primal value of a hard margin, which is one of the hinge loss too.
+// Infinite where a sample is not separated, where the stretched β leaves its box, so that the optimum has losses, or where the loss is another one.
+double separating_value(const DualBox& dual, Index n, const double* beta, const double* f, Groups groups, bool coupled, double square) {
+  if (groups.count != 1) return infinity;
+  double positive = infinity, negative = infinity, used = 0.0;  // the least f of one class, −f of the other, and the largest share of a bound
+  for (Index k = 0; k < n; ++k) {
+    if (dual.p[k] == 0.0 || dual.epsilon[k] != 0.0 || dual.d[k] != 0.0) return infinity;
+    if (dual.lower[k] == dual.upper[k]) continue;  // a sample of no weight
+    used = std::max(used, beta[k] / (dual.p[k] > 0.0 ? dual.upper[k] : dual.lower[k]));
+    double& least = dual.p[k] > 0.0 ? positive : negative;
+    least = std::min(least, f[k] / dual.p[k]);
+  }
+  const double margin = coupled ? 0.5 * (positive + negative) : std::min(positive, negative);
+  return margin > 0.0 && used <= margin ? 0.5 * square / (margin * margin) : infinity;
+}
+
+double separating_value(const DualEntropy&, Index, const double*, const double*, Groups, bool, double) { return infinity; }
+
 }  // namespace
 
 template <class Dual>
@@ -87,7 +105,9 @@ GapEstimate own_gap(const Dual& dual, Index n, const double* beta, const double*
     value += term;
     square += beta[k] * f[k];
   }
-  return {gap, gap + value - 0.5 * square};
+  const double bound = value - 0.5 * square;
+  const double primal = std::min(gap + bound, separating_value(dual, n, beta, f, groups, coupled, square));
+  return {primal - bound, primal};
 }
 
 template GapEstimate own_gap(const DualBox&, Index, const double*, const double*, Groups, const double*, bool, double*, std::vector<Index>&);

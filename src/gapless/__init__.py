@@ -78,7 +78,8 @@ __all__ = [
     "steps",
 ]
 
-# Imported when first asked for: nobody who trains a support vector machine waits for scikit-learn's decompositions, or for what draws figures.
+# These names are imported when they are first asked for: who only trains a support vector machine does not wait for scikit-learn's decompositions
+# or for the modules that draw figures.
 _LATER = {
     "KernelPCA": "gapless.estimators.relatives",
     "KernelRidge": "gapless.estimators.relatives",

@@ -14,15 +14,19 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# Calls that were interrupted and still run. An interpreter that ends under them would abort, so that it waits.
+# The threads of calls that were interrupted and still run. An interpreter that ends while such a thread is inside foreign code would abort, so the
+# interpreter waits for these threads before it ends.
 _abandoned: set[threading.Thread] = set()
+
+# How often the waiting caller wakes to hear a signal and to look at the clock: a delay that a person at the keyboard does not notice.
+_POLL_SECONDS = 0.05
 
 
 def in_background(function: Callable[[], T], seconds: float = math.inf) -> T:
-    """``function()`` on a thread of its own, while the caller's stays open to signals.
+    """Return ``function()``, called on a thread of its own, while the caller's thread stays open to signals.
 
-    After an interruption, and after ``seconds``, which is a :class:`TimeoutError`, the call goes on unseen until it ends, and its result is dropped;
-    only the end of the program waits for it.
+    An interruption and, after ``seconds``, a :class:`TimeoutError` reach the caller at once. The call itself cannot be stopped: it goes on in its
+    thread, its result is dropped, and only the end of the program waits for it.
     """
     outcome: list[T] = []
     failure: list[BaseException] = []
@@ -40,7 +44,7 @@ def in_background(function: Callable[[], T], seconds: float = math.inf) -> T:
     thread.start()
     try:
         until = time.monotonic() + seconds
-        while not done.wait(0.05):
+        while not done.wait(_POLL_SECONDS):
             if time.monotonic() >= until:
                 raise TimeoutError(f"the call took longer than {seconds:g} seconds.")
     except BaseException:
@@ -52,10 +56,10 @@ def in_background(function: Callable[[], T], seconds: float = math.inf) -> T:
 
 
 def in_child(code: str, task: Any, seconds: float = math.inf) -> Any:
-    """What Python ``code`` in a process of its own makes of ``task``: it finds it in ``task`` and leaves its answer in ``answer``.
+    """Run Python ``code`` in a process of its own; the code finds ``task`` in the variable ``task`` and leaves its answer in ``answer``.
 
-    For calls that hold the interpreter's lock for long, where a thread would not do: an interruption ends the process, and so does the end of its
-    ``seconds``, with a :class:`TimeoutError`.
+    This is for calls that hold the interpreter's lock for long, during which a thread could not hear a signal either. An interruption ends the
+    process; so do the ``seconds`` when they are over, which is a :class:`TimeoutError`.
     """
     program = (
         f"import pickle, sys\ntask = pickle.load(sys.stdin.buffer)\n{code}\npickle.dump(answer, sys.stdout.buffer)\n"
@@ -70,7 +74,9 @@ def in_child(code: str, task: Any, seconds: float = math.inf) -> Any:
         finally:
             child.kill()
     if child.returncode != 0:
-        raise RuntimeError(complaint.decode(errors="replace").strip().splitlines()[-1])
+        said = complaint.decode(errors="replace").strip().splitlines()
+        # A process that the system ends (for want of memory, say) leaves no traceback.
+        raise RuntimeError(said[-1] if said else f"the process of the call ended with code {child.returncode}.")
     return pickle.loads(out)
 
 

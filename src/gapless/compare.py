@@ -1,4 +1,4 @@
-"""Several solvers on one problem, side by side: what each proves, and in what time."""
+"""Several solvers on one problem, side by side: what each solver proves, and in what time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,27 @@ _REFUSALS = (UnsupportedError, TooLargeError, MissingDependencyError)
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. ``primal`` and ``dual`` are in the problem's convention; ``score`` is the accuracy, or R² of a regression."""
+    """One line of the table: what one solver has reached.
+
+    Attributes
+    ----------
+    solver : str
+        The solver's name, with the options that are not its defaults.
+    iterations : float
+        The iterations, in ``unit``.
+    unit : str
+        What an iteration of the solver is: ``"epochs"``, ``"pairs"``, …
+    seconds : float
+        The time from the problem to the proof.
+    primal, dual : float
+        The bounds on the optimum, in the convention that the problem was stated in.
+    relative_gap : float
+        (primal − dual) / |primal|.
+    score : float
+        The accuracy, or R² of a regression.
+    status : str
+        The name of the :class:`~gapless.result.Status` with which the solve ended.
+    """
 
     solver: str
     iterations: float
@@ -63,7 +83,21 @@ COLUMNS = ("solver", "epochs", "seconds", "primal", "dual", "relative gap", "acc
 
 @dataclass(frozen=True)
 class Comparison:
-    """What each solver reached on one problem. ``refused`` holds, by name, the sentence of each solver that does not cover it."""
+    """What each solver reached on one problem; :func:`compare` makes it.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was solved.
+    results : mapping of str to Result
+        The results by the solvers' labels, in the order in which they ran.
+    refused : mapping of str to str
+        The label of each solver that does not cover the problem, with the sentence that says why.
+    tol : float
+        The relative gap that was asked for.
+    test : tuple (X, y) or None
+        The held-out samples that the scores are taken on; None takes the training samples.
+    """
 
     problem: Problem
     results: Mapping[str, Result]
@@ -72,11 +106,11 @@ class Comparison:
     test: tuple[Any, Any] | None = field(default=None, repr=False)
 
     def rows(self) -> list[Row]:
-        """One :class:`Row` for each result, in the order in which they ran."""
+        """One :class:`Row` for each result, in the order in which the solvers ran."""
         return [as_row(name, result, self.test) for name, result in self.results.items()]
 
     def columns(self) -> tuple[str, ...]:
-        """The table's head; the last column is the accuracy, or R² of a regression."""
+        """The titles of the table's columns; the last one is the accuracy, or R² of a regression."""
         return COLUMNS if self.problem.classes is not None else (*COLUMNS[:-1], "R²")
 
     def table(self) -> str:
@@ -97,7 +131,7 @@ class Comparison:
     def disagreement(self) -> float:
         """The largest relative difference between the objective values, primal or dual, of the solvers that converged; NaN for fewer than two.
 
-        Each of them lies within its own gap of the optimum, so this is at most the tolerance, or a certificate is wrong.
+        Each value lies within its solver's gap of the optimum, so that a disagreement above ``tol`` means that a certificate is wrong.
         """
         proofs = [r.certificate for r in self.results.values() if r.status is Status.CONVERGED]
         if len(proofs) < 2:
@@ -108,7 +142,7 @@ class Comparison:
     def plot(
         self, kind: Literal["convergence", "gap"] = "convergence", ax: Any = None
     ) -> ConvergenceDisplay | GapDisplay:
-        """Draw both bounds of every solver (``"convergence"``) or their relative gap (``"gap"``)."""
+        """Draw the primal and the dual bound of every solver over time (``"convergence"``), or the relative gap between the two (``"gap"``)."""
         from gapless.plot import ConvergenceDisplay, GapDisplay
 
         if kind == "convergence":
@@ -123,7 +157,7 @@ class Comparison:
 
 
 class ComparisonInterrupted(Interrupted):
-    """Ctrl-C during a comparison: ``comparison`` holds what was finished, and the interrupted solve as far as it came (``result``)."""
+    """Ctrl-C during a comparison: ``comparison`` holds the finished solves and the interrupted one as far as it came, which is also ``result``."""
 
     def __init__(self, result: Result, comparison: Comparison) -> None:
         super().__init__(result)
@@ -139,17 +173,42 @@ def compare(
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Comparison:
-    """Solve one problem by several solvers, given by name or with their options; None is all of them.
+    """Solve one problem by several solvers, and put what they prove side by side.
 
-    A solver that does not cover the problem is listed with its reason and does not stop the others. ``test`` is a held-out (X, y)
-    for the accuracy, which is that of the training samples otherwise. ``progress`` is called with the solver's label and a
-    :class:`~gapless.trace.Progress` after each check; returning True ends that solve. All other ``options`` are those of
-    :func:`~gapless.solve.solve`.
+    A solver that does not cover the problem is listed with its reason and does not stop the others.
 
-    The seconds are those of a solve from the problem to its proof: what the solver sets up for itself (norms, kernel entries, a Gram matrix), its
-    steps, and all certificates. What is slow the first time only is not in them: every solver has solved a few rows before the clock starts, none
-    finds what another has computed, and of a solve that takes a moment the fastest of up to seven runs counts (:mod:`gapless.timing`).
+    The seconds of a solver are the time from the problem to the proof: what the solver sets up for itself (norms, kernel entries, a Gram matrix), its
+    steps, and all certificates. Time that only a first run takes is left out: every solver has solved a few rows before the clock starts, no solver
+    finds values that another has computed, and of a solve that takes a moment the fastest of up to seven runs counts (:mod:`gapless.timing`).
 
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    solvers : iterable of str or Solver, default None
+        Names (see :data:`gapless.solvers.SOLVERS`), or solvers with their options such as ``gl.solvers.QP(form="primal")``; None is all solvers.
+    tol : float, default 1e-6
+        The relative duality gap that each solver is to reach.
+    test : tuple (X, y), default None
+        Held-out samples for the accuracy (R² of a regression); None scores on the training samples.
+    progress : callable, default None
+        Called as ``progress(label, state)`` after each check, with the solver's label and a :class:`~gapless.trace.Progress`; returning True ends
+        the solve of that solver.
+    **options
+        Everything else goes to :func:`~gapless.solve.solve`: ``max_iter``, ``max_time``, ``random_state``, …
+
+    Returns
+    -------
+    Comparison
+        The results by label, and the sentences of the solvers that refused; printing it shows the table.
+
+    Raises
+    ------
+    ComparisonInterrupted
+        On Ctrl-C, carrying the comparison as far as it came.
+
+    Examples
+    --------
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1])
     >>> comparison = gl.compare(problem, ["smo", "coordinate_ascent", gl.solvers.QP(form="primal")])
@@ -177,7 +236,7 @@ def compare(
             raise ComparisonInterrupted(stop.result, comparison) from None
     try:
         repeat(results, labelled, tol=tol, callback=progress, **options)
-    except Interrupted as stop:  # all have finished once
+    except Interrupted as stop:  # every solver has finished once, so that the comparison is whole
         raise ComparisonInterrupted(stop.result, comparison) from None
     return comparison
 
@@ -225,7 +284,7 @@ def _labelled(problem: Problem, solvers: list[str | Solver]) -> dict[str, Solver
 
 
 def _label(solver: Solver) -> str:
-    """The name, with the options that are not the default: ``qp (form='primal')``."""
+    """The solver's name, with the options that are not its defaults: ``qp (form='primal')``."""
     if not is_dataclass(solver):
         return solver.name
     changed = [

@@ -37,7 +37,27 @@ class MissingDependencyError(GaplessError, ImportError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a solve. ``result`` holds the best iterate so far with its certificate; ``solve(start=result)`` goes on from it."""
+    """Ctrl-C during a solve: the exception carries what the solve had reached.
+
+    Attributes
+    ----------
+    result : Result
+        The best iterate so far with its certificate; ``solve(problem, start=result)`` goes on from it.
+
+    Examples
+    --------
+    A callback that raises KeyboardInterrupt stands in for the key here:
+
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> def press_ctrl_c(progress):
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     gl.solve(problem, callback=press_ctrl_c)
+    ... except gl.Interrupted as stop:
+    ...     print(stop.result.status.name, gl.solve(problem, start=stop.result).status.name)
+    INTERRUPTED CONVERGED
+    """
 
     def __init__(self, result: Result) -> None:
         super().__init__(str(result.status))

@@ -23,7 +23,7 @@ from threadpoolctl import LibController, ThreadpoolController, register
 
 from gapless import _native
 
-_LIMITS = ("GAPLESS_NUM_THREADS", "OMP_NUM_THREADS")  # the first that is set counts
+_LIMITS = ("GAPLESS_NUM_THREADS", "OMP_NUM_THREADS")  # the first variable that holds a positive number counts
 
 _lock = threading.Lock()
 _controller: ThreadpoolController | None = None
@@ -32,7 +32,7 @@ _limit: object = None
 
 
 def core_count() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return _native.core_count()
 
 
@@ -43,12 +43,13 @@ def limit_threads_here(most: int) -> None:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS on one thread, for all who are inside at the same time: the first sets it, the last restores it."""
+    """Hold BLAS to one thread. Several threads may be inside at once: the first to enter sets the limit, the last to leave restores it."""
     global _controller, _depth, _limit
     with _lock:
         _depth += 1
         if _depth == 1:
-            # The libraries of BLAS alone: a limit restores all that its controller knows, also what somebody else has set since.
+            # The controller knows the libraries of BLAS alone. Leaving the limit restores every library that its controller knows, and would undo
+            # what somebody else has set for another library in the meantime.
             _controller = _controller or ThreadpoolController().select(user_api="blas")
             _limit = _controller.limit(limits=1)
     try:
@@ -61,7 +62,10 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
-    """``work(item)`` for all items, each on one core, where the work is NumPy's; the caller waits, and an exception ends it early."""
+    """Call ``work(item)``, which is NumPy's work and not the compiled core's, for all items on all cores, one core for each call.
+
+    The caller waits until all calls are done; the first exception is raised, and the calls that have not begun by then are dropped.
+    """
     threads = min(_native.thread_count(), len(items))
     with one_blas_thread():
         if threads <= 1:
@@ -77,7 +81,7 @@ def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
 
 
 class _Controller(LibController):
-    """How threadpoolctl reads and sets the threads of the compiled core: by two functions that its library exports."""
+    """How threadpoolctl reads and sets the threads of the compiled core: by two functions that the core's library exports."""
 
     user_api = "gapless"
     internal_api = "gapless"
@@ -102,7 +106,7 @@ class _Controller(LibController):
 def _limit_of_environment(environment: os._Environ[str] | dict[str, str]) -> int:
     """The threads that the environment allows; 0 where it says nothing that is a positive number."""
     for name in _LIMITS:
-        # OpenMP's variable may be a list, for nested regions: the outermost comes first.
+        # OpenMP's variable may be a list with a number for each level of nested parallel regions; the outermost level comes first.
         first = environment.get(name, "").split(",")[0].strip()
         if first.isdecimal() and int(first) > 0:
             return int(first)

@@ -1,4 +1,4 @@
-"""What a solve returns: the model, its proof, its history, and why it stopped."""
+"""What a solve returns: the model, its proof, its history, and why the solve stopped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ from gapless.trace import Trace
 
 
 class Status(Enum):
-    """Why a solve stopped; the value is the sentence for the user."""
+    """Why a solve stopped; the value of each member is the sentence for the user.
+
+    >>> import gapless as gl
+    >>> print(gl.Status.MAX_ITER)
+    Stopped at max_iter before tol was reached; the certificate tells how close the best iterate is.
+    >>> gl.Status.MAX_ITER.proven, gl.Status.CONVERGED.proven
+    (False, True)
+    """
 
     CONVERGED = "The relative duality gap is at most tol: the model is proven optimal to that bound."
     STATIONARY = "The optimality conditions hold within tol, but the kernel is not positive semi-definite, so that no dual value bounds the optimum."
@@ -53,15 +60,44 @@ class Status(Enum):
 
 @record
 class Result:
-    """What a solver has found, to the digit that its algorithm left it at, with the certificate of how good it is.
+    """What a solver has found, with the certificate of how good it is.
 
-    ``w`` and ``b`` are the primal point of a linear problem; for a kernel ``expansion`` holds the coefficients of w in the training samples.
-    ``beta`` are the dual variables. The certificate speaks of points of its own, ``certificate.point``, which are as good or better: a β may have
-    been repaired and replaced by its best multiple, b by the best one for w, and the bounds may come from two iterates; ``certified`` has these in
-    place of the solver's. Where a solve ended as proven and the solver's own point is not within tol by itself, the result is the certified one.
-    ``last`` is the iterate that ``solve(start=result)`` goes on from. ``ray`` is set when a hard margin does not exist: the
-    exact dual ray that proves it, rounded, with Σ|βᵢ| = 1.
+    The model (``w``, ``b``, ``beta``, ``expansion``) is the algorithm's own point, to the digit. The certificate holds for a point of its own,
+    ``certificate.point``, which is as good or better: its β may have been repaired and scaled by the best factor, its b is the best one for w, and
+    its two bounds may come from two iterates. :attr:`certified` is the result with that point in place of the solver's. Where a solve ended as proven
+    but the solver's own point is not within tol by itself, the result is the certified one.
 
+    Attributes
+    ----------
+    problem : Problem
+        What was solved.
+    solver : str
+        The name of the solver.
+    w : array of shape (n_features,), or None
+        The weights of a linear problem; None with a kernel.
+    offsets : array
+        The offsets of f: one, or two in a ν-form; :attr:`b` is their mean.
+    beta : array of shape (n_samples,)
+        The signed dual variables.
+    expansion : array of shape (n_samples,), or None
+        With a kernel, the coefficients of w = Σ expansionᵢ φ(xᵢ); None of a linear problem.
+    certificate : Certificate
+        The proof: a primal bound, a dual bound and the gap between them.
+    trace : Trace
+        The history, an entry for each check.
+    status : Status
+        Why the solve stopped.
+    iterations : float
+        The iterations in the solver's own unit, ``trace.unit``.
+    seconds : float
+        The time that the solve took, its certificates included.
+    ray : array of shape (n_samples,), or None
+        Where a hard margin does not exist, the dual ray that proves it, rounded, with Σ|βᵢ| = 1.
+    last : Point or None
+        The newest iterate, from which ``solve(problem, start=result)`` goes on.
+
+    Examples
+    --------
     >>> import gapless as gl
     >>> result = gl.solve(gl.Problem([[-2.0], [-1.0], [1.0]], ["a", "a", "b"], C=10.0))
     >>> result.predict([[-0.5], [3.0]]).tolist()
@@ -86,7 +122,7 @@ class Result:
 
     @property
     def certified(self) -> Self:
-        """The same result with the certificate's own point in the place of the solver's."""
+        """The same result with the certificate's own point in place of the solver's."""
         point = self.certificate.point
         if point is None:
             return self
@@ -140,14 +176,14 @@ class L1Result(Result):
     """A :class:`~gapless.result.Result` of an :class:`L1Problem`."""
 
     def kkt(self) -> NoReturn:
-        """Refused: the table's stationarity is that of ½‖w‖²."""
+        """Refused with an UnsupportedError: the table of conditions is that of a problem with ½‖w‖²."""
         raise UnsupportedError(
             "kkt() reports the conditions of a problem with ½‖w‖²; an l1 penalty has others, see result.certificate."
         )
 
 
 class CrammerSingerResult(Result):
-    """A :class:`~gapless.result.Result` whose ``w``, ``b`` and ``beta`` have a column a class."""
+    """A :class:`~gapless.result.Result` whose ``w``, ``b`` and ``beta`` have a column for each class."""
 
     @property
     def b(self) -> np.ndarray:  # type: ignore[override]
@@ -156,28 +192,28 @@ class CrammerSingerResult(Result):
 
     @property
     def support(self) -> np.ndarray:
-        """Indices of the samples with a block β ≠ 0."""
+        """Indices of the support vectors, the samples whose row of β is not zero."""
         return np.flatnonzero(self.beta.any(axis=1))
 
     def alpha(self, scaling: str = "stated") -> np.ndarray:
-        """|β|, a column a class; the only scaling is ``"C"``, in which such a problem is stated."""
+        """|β|, a column for each class; the only scaling is ``"C"``, in which such a problem is stated."""
         if scaling not in ("stated", "C"):
             raise InvalidInputError(f"scaling must be C for Crammer and Singer's machine; got {scaling!r}.")
         return np.abs(self.beta)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the highest score."""
+        """The class with the highest score, for each row of X."""
         return np.asarray(self.problem.classes)[self.decision_function(X).argmax(axis=1)]
 
     def kkt(self) -> NoReturn:
-        """Refused: the table has one dual variable a sample."""
+        """Refused with an UnsupportedError: the table of conditions has one dual variable for each sample."""
         raise UnsupportedError(
-            "kkt() reports one dual variable a sample; Crammer and Singer's machine has one for each class, see result.beta."
+            "kkt() reports one dual variable for each sample; Crammer and Singer's machine has one for each sample and class, see result.beta."
         )
 
 
 class MultinomialResult(Result):
-    """A :class:`~gapless.result.Result` whose ``expansion``, ``beta`` and ``b`` have a column a class."""
+    """A :class:`~gapless.result.Result` whose ``expansion``, ``beta`` and ``b`` have a column for each class."""
 
     @property
     def b(self) -> np.ndarray:  # type: ignore[override]
@@ -186,28 +222,28 @@ class MultinomialResult(Result):
 
     @property
     def support(self) -> np.ndarray:
-        """Indices of the samples with a block β ≠ 0."""
+        """Indices of the support vectors, the samples whose row of β is not zero."""
         return np.flatnonzero(self.beta.any(axis=1))
 
     def alpha(self, scaling: str = "stated") -> np.ndarray:
-        """|β|, a column a class; the only scaling is ``"C"``, in which such a problem is stated."""
+        """|β|, a column for each class; the only scaling is ``"C"``, in which such a problem is stated."""
         if scaling not in ("stated", "C"):
             raise InvalidInputError(f"scaling must be C for multinomial regression; got {scaling!r}.")
         return np.abs(self.beta)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f of each class, a column a class; their softmax are the probabilities."""
+        """f(x) for each row of X, a column for each class; the softmax of a row are the probabilities of the classes."""
         X = check_matrix(X, n_features=self.problem.n_features)
         return self.problem.expand(np.asarray(self.expansion), X) + self.offsets
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class."""
+        """The most probable class, for each row of X."""
         return np.asarray(self.problem.classes)[self.decision_function(X).argmax(axis=1)]
 
     def kkt(self) -> NoReturn:
-        """Refused: the table has one dual variable a sample."""
+        """Refused with an UnsupportedError: the table of conditions has one dual variable for each sample."""
         raise UnsupportedError(
-            "kkt() reports one dual variable a sample; multinomial regression has one for each class, see result.beta."
+            "kkt() reports one dual variable for each sample; multinomial regression has one for each sample and class, see result.beta."
         )
 
 

@@ -1,4 +1,4 @@
-"""THE loop: it owns iteration, clock, stopping, callbacks, interruption and status; no solver prints, times or stops by itself."""
+"""The one loop that runs every solver: it owns iteration, clock, stopping, callbacks, interruption and status; no solver does any of these itself."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, co
 from gapless.proof.exact_ray import equal_rows_ray
 from gapless.proof.points import CertifiedPoint
 from gapless.proof.separability import find_ray
+from gapless.proof.zero import vanishes
 from gapless.record import changed
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver
@@ -30,24 +31,30 @@ from gapless.solvers.opening import as_start, covering_solver, point_of
 from gapless.solvers.seed import Seed
 from gapless.trace import Ascent, Callback, Progress, Trace
 
-# A certificate is due when the work since the last one is this many times its own cost, and this share of all work so far. Counting work and not
-# seconds keeps a model the same on a slow machine and on a fast one.
+# A certificate is due when the work since the last one is _CHECK_COST times a certificate's own cost, so that certificates take a quarter of all work
+# at most, and _CHECK_SHARE of all work so far, so that their number grows with the logarithm of the work. Work and not seconds is counted, which
+# keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
-# With a kernel it costs as much as all its entries once; where no callback looks on, a solver that knows its gap asks for it in time.
+# A certificate of a kernel problem costs as much as all entries of the kernel matrix between the samples and the support vectors. Where no callback
+# waits for one, certificates take a twentieth of all work at most, and the work doubles from one to the next: the solvers for kernels know their gap
+# and ask for a certificate when they are ready.
 _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
-_JUDGED_SHARE = 1.0  # of a solver that knows its gap and asks for a certificate when it pays
+# The share of a linear solver that knows its gap, too, and asks for a certificate when it is ready.
+_JUDGED_SHARE = 1.0
 
-_PROBE = 200  # one of so many rows tells how long a certificate takes
+# How long a certificate with a kernel will take is told by one row of so many: measuring costs half a percent of the certificate itself.
+_PROBE = 200
 
-# A hard tube is solved narrower by a share of tol, so that the gap grows by as little, and within these bounds: more shows in the predictions, less
-# than rounding helps nobody.
-_NARROWER, _NARROWEST, _NARROW_MOST = 1e-2, 1e-11, 1e-9
+# A hard tube is solved as one that is narrower by this share of tol, so that the gap grows by that share only. The narrowing stays within two bounds:
+# more than _NARROW_MOST would show in the predictions, less than _NARROW_LEAST would be lost in rounding.
+_NARROW_SHARE, _NARROW_LEAST, _NARROW_MOST = 1e-2, 1e-11, 1e-9
 
-_STRICTER = 0.3  # what the targets of an engine are multiplied by where the proof did not agree with it
+# What the targets of an engine are multiplied by where the engine thought itself done and the proof did not agree; by hand, about half a digit.
+_STRICTER = 0.3
 
-# Entries of a certificate that an interruption still waits for: some tenths of a second.
+# The most kernel entries that the certificate after an interruption may take: some tenths of a second.
 _MOMENT = 1e8
 
 
@@ -69,36 +76,43 @@ def solve(
 
     Parameters
     ----------
-    problem
+    problem : Problem
         What to solve.
-    solver
+    solver : str or Solver, default "auto"
         A name (see :data:`gapless.solvers.SOLVERS`) or a solver with its options, such as ``gl.solvers.SGD(averaging="tail")``.
-    tol
-        Bound on (P − D)/|P|. Zero runs until another bound stops it.
-    kkt_tol
-        Bound on the largest KKT violation, LIBSVM's criterion, to be reached as well; None asks for the gap alone.
-    max_iter
+    tol : float, default 1e-6
+        The relative duality gap (P − D)/|P| at which the solve stops. With 0 the solve runs until another bound stops it.
+    kkt_tol : float, default None
+        The largest KKT violation, which is LIBSVM's criterion, that the model may have besides; None asks for the gap alone.
+    max_iter : float, default None
         Bound on the iterations in the solver's own unit (epochs; pairs for ``smo``); None is the solver's own generous cap.
-    max_time
-        Bound on the seconds, the last certificate included: with a kernel the solve stops in time for it. What is not cut short is a single step
-        of the solver (a Newton system of many features), and the first certificate of a ν-form.
-    callback
+    max_time : float, default None
+        Bound on the seconds. The last certificate is included: with a kernel the solve stops in time to compute it. Two things are not cut short: a
+        single step of the solver (a Newton system of many features), and the first certificate of a ν-form.
+    callback : callable, default None
         Called with a :class:`~gapless.trace.Progress` after each check; returning True stops the solve.
-    start
-        A :class:`~gapless.result.Result`, whose last iterate counts, a :class:`~gapless.proof.certificate.Point` or dual variables β to go on from
-        (``problem.signed(alpha)`` are those of the stated α).
-    random_state
+    start : Result, Point or array of shape (n_samples,), default None
+        Where to go on from: a :class:`~gapless.result.Result`, of which the last iterate counts, a :class:`~gapless.proof.certificate.Point`, or the
+        dual variables β (``problem.signed(alpha)`` makes β of the α of the stated problem).
+    random_state : int, default 0
         Seed of the stochastic solvers: the same seed gives the same model.
-    check_every
-        Iterations between two certificates; None spends a small share of the work on them.
-    in_samples
-        Whether the model is to be kept as β: of a linear problem only w = Σ βᵢxᵢ then counts, and both bounds are those of one β.
+    check_every : float, default None
+        Iterations between two certificates; None spends a small share of the work on certificates.
+    in_samples : bool, default False
+        Whether the model will be kept as β. In a linear problem only w = Σ βᵢxᵢ then counts as the model, and both bounds are those of one β.
+
+    Returns
+    -------
+    Result
+        The model, its certificate, its history, and why the solve stopped.
 
     Raises
     ------
     Interrupted
         On Ctrl-C, carrying the best result so far.
 
+    Examples
+    --------
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1], C=1.0)
     >>> result = gl.solve(problem, "smo")
@@ -111,10 +125,10 @@ def solve(
     limit = chosen.cap(problem) if max_iter is None else float(max_iter)
     run = None
     try:
-        # Products with X are short: BLAS's threads would wait for each other longer than they work.
+        # The products with X are short: several threads of BLAS would wait for each other longer than they work.
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
-            if isinstance(start, Result):  # what was proven stays so
+            if isinstance(start, Result):  # what the earlier result has proven stays proven
                 run.best.keep(point_of(problem, start.certified), run.seconds_left())
             return run.go(point, limit, random_state)
     except KeyboardInterrupt:
@@ -139,7 +153,8 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
-        # A callback may say that it wants to be called rarely (``eager``), and between two calls that it is time to stop (``halted``).
+        # A callback may have two attributes: ``eager`` = False says that it need not be called often, and ``halted()``, which is asked between two
+        # calls, says that it is time to stop.
         self.halted = getattr(callback, "halted", None)
         self.eager = callback is not None and getattr(callback, "eager", True)
         self.max_time = math.inf if max_time is None else max_time
@@ -151,15 +166,16 @@ class _Run:
         self.ascent = Ascent()
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
-        # An expansion by kernel carries its own coefficients.
+        # With a kernel w has coefficients in the samples anyway, so that ``in_samples`` asks for something of a linear problem only.
         self.best = Best(problem, tol, in_samples and problem.is_linear)
         self.last: tuple[Point | None, Iterate] = (None, iterate_of(self.best.zero))  # the newest iterate
-        self.found: Iterate | None = None  # what the method returns, where that is another one
+        self.found: Iterate | None = None  # the point that the method returns, where that is not its newest iterate
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
+        """Let the engine step, with a certificate whenever one is due, until a status ends the solve."""
         known = None if start is None else self.best.keep(start, self.seconds_left())
-        # Before a set-up that may take long.
+        # The engine's set-up may take long: both ways to stop are asked before it begins.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)
         if self.is_late():
@@ -176,7 +192,7 @@ class _Run:
             status = self.check(first, known=known)
         targets = Targets(self.tol, self.kkt_tol)
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
-            targets = Targets(math.inf, min(targets))  # no bound comes from its dual
+            targets = Targets(math.inf, min(targets))  # the dual bounds nothing, so that no gap can be asked for
         while status is None:
             work, iterations = self.next_check(engine)
             outcome = Outcome.RUNNING
@@ -196,7 +212,7 @@ class _Run:
                 status = self.bound_reached(outcome, limit)
             point = engine.point()
             if status is Status.MAX_TIME and self.proof_seconds(point) > max(self.max_time, self.seconds_left()):
-                break  # its certificate would take longer than all the rest: the last one stands
+                break  # the certificate of this point would take longer than the whole solve: the one before stands
             status = self.check(point, status) or status
             if status is None and self.is_late(point):
                 status = Status.MAX_TIME
@@ -204,18 +220,18 @@ class _Run:
                 status = Status.STALLED
             if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
                 status = Status.ROUNDING  # no digits are left to prove more with
-            if outcome is Outcome.READY:  # and the proof does not agree
+            if outcome is Outcome.READY:  # where the loop goes on, the proof did not agree
                 targets = targets.times(_STRICTER)
         return self.result(status)
 
     def to_solve(self) -> Problem:
-        """The problem, or with a hard tube one that is narrower by a share of tol: only its points certainly hold the tube."""
+        """The problem itself; or, in place of a hard tube, a slightly narrower one, whose points keep within the stated tube despite rounding."""
         if not is_hard_tube(self.problem):
             return self.problem
-        return narrowed(self.problem, min(max(_NARROWER * self.tol, _NARROWEST), _NARROW_MOST))
+        return narrowed(self.problem, min(max(_NARROW_SHARE * self.tol, _NARROW_LEAST), _NARROW_MOST))
 
     def catch_up(self) -> None:
-        """Certify the newest point of an interrupted solve, where that takes a moment only: certificates may be rare."""
+        """Certify the newest point of an interrupted solve, where that takes a moment only: the last certificate may be long ago."""
         if self.engine is None:
             return
         point = self.engine.point()
@@ -224,7 +240,7 @@ class _Run:
             self.keep(point)
 
     def keep(self, point: Point) -> Points:
-        """Prove a point, and with it what the method would return now; the newest iterate is remembered."""
+        """Certify a point, and the point that the method would return now where this is another one; remember the newest iterate."""
         found = self.best.keep(point, self.seconds_left())
         self.last = point, iterate_of(found)
         answer = None if self.engine is None else self.engine.answer()
@@ -233,6 +249,7 @@ class _Run:
         return found
 
     def bound_reached(self, outcome: Outcome, limit: float) -> Status | None:
+        """The status that ends the solve after a step without a look at the bounds on the optimum, if any."""
         if outcome is Outcome.STALLED:
             return Status.STALLED
         if self.halted is not None and self.halted():
@@ -244,12 +261,12 @@ class _Run:
         return Status.MAX_TIME if self.is_late(None if self.engine is None else self.engine.point()) else None
 
     def is_late(self, point: Point | None = None) -> bool:
-        """Whether ``max_time`` is over, or would be after the certificate of a point."""
+        """Whether ``max_time`` is over, or would be over after the certificate of ``point``."""
         left = self.seconds_left()
         return left <= 0 or (point is not None and left < math.inf and left <= self.proof_seconds(point))
 
     def proof_seconds(self, point: Point) -> float:
-        """About how long the certificate of a point takes: Kβ of all samples with a kernel, as some of them tell once; nothing otherwise."""
+        """About how long the certificate of a point takes: with a kernel the time for Kβ, measured once on some of the rows; otherwise nothing."""
         beta = point.beta
         if self.problem.is_linear or beta is None or beta.ndim > 1:
             return 0.0
@@ -277,6 +294,7 @@ class _Run:
         return float(self.work + max(_CHECK_COST * cost, share * self.work)), math.inf
 
     def check(self, point: Point, ending: Status | None = None, known: Points | None = None) -> Status | None:
+        """Certify a point (unless its values are ``known``), add it to the trace, call the callback; the status that ends the solve, if any."""
         if known is not None:
             self.last = point, iterate_of(known)
         found = _, dual = known or self.keep(point)
@@ -301,8 +319,10 @@ class _Run:
                 return Status.CONVERGED
             own = certificate if found is self.best.points else combine(*found).stated(self.problem.scale)
             if dual.kkt_violation <= self.kkt_tol and own.relative_gap <= self.tol:
-                self.best.points = found  # both criteria speak of one point
+                self.best.points = found  # the gap and the KKT violation must be those of one and the same point
                 return Status.CONVERGED
+        if self.problem.is_nu and dual.kkt_violation <= self.kkt_tol and vanishes(self.problem, certificate, self.tol):
+            return Status.ZERO
         kernel = self.problem.kernel
         if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
             self.best.points = found
@@ -312,14 +332,17 @@ class _Run:
         return None
 
     def not_separable(self, dual: DualPoint, ending: Status | None) -> bool:
-        """Ask for an exact proof once, after the solver had a few checks' time to separate the data itself, or where it ends without."""
+        """Whether the data is proven not to be separable.
+
+        The exact proof is asked for once: after the solver has had a few checks' time to separate the data itself, or where it ends without.
+        """
         if self.separable is not None or math.isfinite(self.best.points[0].value):
             return False
-        if dual.value == math.inf:  # which evaluate says of an exact ray alone
+        if dual.value == math.inf:  # evaluate gives an infinite dual value to an exact ray alone
             ray = dual.beta / np.abs(dual.beta).max()
             self.ray = ray / np.abs(ray).sum()
             return True
-        if not len(self.trace):  # equal samples are found in a moment
+        if not len(self.trace):  # equal samples with different labels are found in a moment
             equal = equal_rows_ray(self.problem)
             self.ray = None if equal is None else equal.rounded(self.problem.n_samples)
             return self.ray is not None
@@ -338,11 +361,12 @@ class _Run:
         return not self.separable
 
     def result(self, status: Status) -> Result:
+        """The result with this status: the method's own point, or the certified one where only that is within tol."""
         certificate = self.best.certificate
         point, last = self.last
         found = last if self.found is None else self.found
         if status.proven and not found.primal - found.dual <= self.tol * abs(found.primal):
-            # Proven is a better point than the algorithm's own: the model is that one.
+            # The proof holds for a better point than the algorithm's own, and this better point becomes the model.
             own = certificate.point
             assert own is not None
             found = changed(found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=own.beta)
@@ -367,7 +391,7 @@ class _Run:
         )
 
     def _without_model(self, certificate: Certificate) -> Certificate:
-        """That no hard margin exists; an iterate may have run away along the ray, so that zero stands for what is not finite."""
+        """The certificate that no hard margin exists: both values infinite, with zero in place of an iterate that has run away along the ray."""
         primal, dual = self.best.points
         if not _is_finite(primal.w, primal.expansion, primal.offsets):
             primal = self.best.zero[0]

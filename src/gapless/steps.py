@@ -1,4 +1,4 @@
-"""An algorithm step by step, at the finest unit that it has: a coordinate, a pair, a sample, a pass."""
+"""An algorithm step by step, each step being the smallest one that the algorithm has: a coordinate, a pair, a sample, a pass."""
 
 from __future__ import annotations
 
@@ -17,13 +17,30 @@ from gapless.solvers import Solver
 from gapless.solvers.base import QUANTUM, Budget, Outcome, Targets
 from gapless.solvers.opening import as_start, covering_solver
 
-_FOR_EVER = Targets(0.0, math.inf)
+_FOR_EVER = Targets(0.0, math.inf)  # no gap is small enough, so that the engine never stops by itself on account of tol
 
 
 class Step:
-    """Where an algorithm stands after ``t`` steps, ``iterations`` in the unit of its solver, and what the last step moved.
+    """Where an algorithm stands after a step, and what that step moved; :func:`steps` makes these objects.
 
-    Everything but these is computed when it is asked for, in the convention that the problem was stated in.
+    All values but ``t`` and ``iterations`` are computed when they are asked for, in the convention that the problem was stated in.
+
+    Attributes
+    ----------
+    problem : Problem
+        The problem that is being solved.
+    t : int
+        The steps so far; 0 is where the algorithm begins.
+    iterations : float
+        The work so far in the solver's own unit (``solver.unit``: epochs, pairs, …).
+
+    Examples
+    --------
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[-1.0], [2.0]], [0, 1], lam_sum=1.0, intercept="none")
+    >>> *_, last = gl.steps(problem, "coordinate_ascent", max_steps=4)
+    >>> last.w.tolist(), last.gap
+    ([1.0], 0.0)
     """
 
     def __init__(
@@ -47,14 +64,14 @@ class Step:
 
     @cached_property
     def beta(self) -> np.ndarray:
-        """The dual variables β, signed, of ½‖w‖² + Σ cᵢ ℓ; what the loss suggests, −c ℓ′, where the method has none."""
+        """The signed dual variables β of ½‖w‖² + Σ cᵢ ℓ; for a method without dual variables those that the loss suggests, −c ℓ′."""
         return self._dual_variables(self._point)
 
     @property
     def alpha(self) -> np.ndarray:
-        """α as the dual of the stated problem has it: yᵢ βᵢ times its scale; of a regression β times the scale."""
+        """α as the dual of the stated problem has it: yᵢ βᵢ times the problem's scale; in a regression βᵢ times the scale."""
         signs = 1.0 if self.problem.classes is None else self.problem.y
-        return self.problem.scale * signs * self.beta + 0.0  # no −0
+        return self.problem.scale * signs * self.beta + 0.0  # adding 0 turns −0 into 0
 
     @property
     def w(self) -> np.ndarray | None:
@@ -63,7 +80,7 @@ class Step:
 
     @property
     def b(self) -> float:
-        """The intercept: the algorithm's own where it has one, the best for w where that is free and the algorithm has none."""
+        """The algorithm's own intercept; where the intercept is free and the algorithm has none, the best one for w."""
         return float(np.mean(self._iterate.offsets))
 
     @cached_property
@@ -75,12 +92,12 @@ class Step:
 
     @property
     def visited(self) -> np.ndarray:
-        """The samples that the last step looked at, whether they moved or not; those that moved where the method does not tell."""
+        """The samples that the last step looked at, whether they moved or not; where the method does not tell, the samples that moved."""
         return self.moved if self._visited is None else self._visited
 
     @property
     def clipped(self) -> dict[int, str]:
-        """Of the samples that were visited those that stand at a bound now: ``"lower"`` (α = 0, or β at its least) or ``"upper"``."""
+        """The visited samples that stand at a bound now, with that bound: ``"lower"`` (α = 0; in a regression β at its least) or ``"upper"``."""
         low, high = at_bounds(self.problem, self.beta)
         if self.problem.classes is not None:  # α of a negative sample rises as its β falls
             low, high = np.where(self.problem.y > 0, low, high), np.where(self.problem.y > 0, high, low)
@@ -93,7 +110,7 @@ class Step:
 
     @property
     def dual(self) -> float:
-        """D at the iterate: −∞ where it is not feasible."""
+        """D at the iterate: −∞ where the iterate is not feasible."""
         return self.problem.scale * self._iterate.dual
 
     @property
@@ -113,11 +130,32 @@ def steps(
     random_state: int = 0,
     max_steps: int | None = None,
 ) -> Iterator[Step]:
-    """Yield each iterate of a solver, from where it begins (``t`` = 0) on: the caller ends the loop, or ``max_steps``, or the algorithm itself.
+    """Yield each iterate of a solver, from where the solver begins (``t`` = 0) on.
 
     One step is the least that a method does: a coordinate of ``sdca`` and ``coordinate_ascent``, a pair of ``smo``, a sample of ``sgd`` and
-    ``pegasos``, a pass of ``subgradient`` and ``projected_gradient``. Nothing is kept but the last two points; ``list(steps(…))`` keeps all of them.
+    ``pegasos``, a pass of ``subgradient`` and ``projected_gradient``. The loop ends when the caller leaves it, after ``max_steps``, or when the
+    algorithm has nothing left to do. Only the last two points are kept in memory; ``list(steps(…))`` keeps all of them.
 
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    solver : str or Solver, default "auto"
+        A name (see :data:`gapless.solvers.SOLVERS`) or a solver with its options, such as ``gl.solvers.CoordinateAscent(sampling="cyclic")``.
+    start : Result, Point or array of shape (n_samples,), default None
+        Where to begin, as in :func:`~gapless.solve.solve`; None begins where the algorithm itself does.
+    random_state : int, default 0
+        The seed of the stochastic solvers: the same seed gives the same steps.
+    max_steps : int, default None
+        The most steps to take; None sets no bound, and a stochastic method may then never end by itself.
+
+    Yields
+    ------
+    Step
+        The state after each step.
+
+    Examples
+    --------
     >>> import gapless as gl
     >>> problem = gl.Problem([[-1.0], [2.0]], [0, 1], lam_sum=1.0, intercept="none")
     >>> for step in gl.steps(problem, gl.solvers.CoordinateAscent(sampling="cyclic"), max_steps=2):

@@ -3,7 +3,8 @@
     pytest -p gapless.testing --gapless-differences differences.toml \
         --pyargs sklearn.svm.tests.test_svm sklearn.svm.tests.test_sparse sklearn.svm.tests.test_bounds
 
-Before the tests are collected, scikit-learn's seven classes are replaced by ours. The file names each test that differs by design, and why::
+Before the tests are collected, scikit-learn's seven estimators are replaced by those of Gapless. The TOML file names each test that fails by design,
+with the reason::
 
     [differences]
     "test_svm.py::test_bad_input" = "It asks for an error where ours gives the answer."
@@ -12,13 +13,14 @@ Before the tests are collected, scikit-learn's seven classes are replaced by our
     [probability_keyword]
     "test_svm.py::test_libsvm_iris" = "It passes probability=True."
 
-An entry covers all parameters of a test, or one of them where it ends in ``[...]``. It is strict: a listed test that passes fails the run.
+An entry covers all parameter sets of a test, or a single one where the entry ends in ``[...]``. The list is strict: a listed test that passes fails
+the run.
 
-The tests of scikit-learn before 1.11 pass ``probability=True``, deprecated there, also where probabilities are beside the point, and Gapless refuses
-it. With ``--gapless-drop-probability`` the plugin drops it from the calls, as scikit-learn 1.11 will, so that such a test says what it says of
-everything else; the entries under ``[probability_keyword]`` then do not count.
+The tests of scikit-learn before 1.11 pass ``probability=True``, which is deprecated there and which Gapless refuses, also where they do not test
+probabilities. With ``--gapless-drop-probability`` the plugin drops the parameter from the calls, as scikit-learn 1.11 will, so that such a test still
+tests everything else; the entries under ``[probability_keyword]`` then do not count.
 
-``python -m gapless.testing SCRIPT`` runs a script as it is, with ours wherever it imports one of scikit-learn's seven classes.
+``python -m gapless.testing SCRIPT`` runs a script unchanged, with an estimator of Gapless wherever the script imports one of scikit-learn's seven.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ _REPLACED: dict[type, type] = {}
 
 
 KINDS = ("differences", "probability", "probability_keyword")
-"""The tables of the file: of all tests, of those about probabilities, and of those that ask for them in passing."""
+"""The tables of the TOML file: tests in general, tests of probabilities, and tests that pass ``probability=True`` but test something else."""
 
 
 class _DropProbability(type):
@@ -51,7 +53,7 @@ class _DropProbability(type):
 
 
 def replacement(name: str, drop_probability: bool = False) -> type:
-    """Our estimator of a name, as scikit-learn's tests are to see it."""
+    """The estimator of Gapless with this name; a subclass that drops ``probability=True`` where that is asked for."""
     ours = getattr(estimators, name)
     if not drop_probability or name not in ("SVC", "NuSVC"):
         return ours
@@ -59,7 +61,7 @@ def replacement(name: str, drop_probability: bool = False) -> type:
 
 
 def replace_estimators(drop_probability: bool = False) -> None:
-    """Put ours wherever a loaded module of ``sklearn.svm`` names one of scikit-learn's classes; those loaded later import ours by themselves."""
+    """Replace scikit-learn's estimators in every loaded module of ``sklearn.svm``; modules that are loaded later import the replacements."""
     for name in NAMES:
         theirs = getattr(sklearn.svm, name)
         _REPLACED.setdefault(theirs, replacement(name, drop_probability))
@@ -70,7 +72,7 @@ def replace_estimators(drop_probability: bool = False) -> None:
 
 
 def read_differences(path: Path) -> dict[str, dict[str, str]]:
-    """The tests that differ by design, each with its reason, by the kind of difference."""
+    """The tests that fail by design, each with its reason, by the kind of difference (:data:`KINDS`)."""
     with path.open("rb") as file:
         tables = tomllib.load(file)
     for kind, differences in tables.items():
@@ -83,12 +85,12 @@ def read_differences(path: Path) -> dict[str, dict[str, str]]:
 
 
 def short_name(item: pytest.Item) -> str:
-    """``test_svm.py::test_name[parameters]``, wherever scikit-learn is installed."""
+    """``test_svm.py::test_name[parameters]``: the name of a test without the folder that scikit-learn is installed in."""
     return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Register our two options."""
+    """Register the two options ``--gapless-…``."""
     parser.addoption(
         "--gapless-differences", metavar="FILE", help="TOML file of the tests that differ by design, with reasons"
     )
@@ -96,7 +98,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Replace the classes; judge warnings by the tests' own marks, whatever project they are run from."""
+    """Replace the estimators; let the tests' own marks judge warnings, whatever the project says that the tests are run from."""
     config.addinivalue_line("filterwarnings", "default")
     replace_estimators(config.getoption("--gapless-drop-probability"))
 
@@ -132,7 +134,7 @@ _LISTED = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """How many passed, and what the others are."""
+    """Report how many tests passed and how many differ by design."""
     counts = {
         key: len(terminalreporter.stats.get(key, [])) for key in ("passed", "xfailed", "failed", "error", "skipped")
     }
@@ -148,7 +150,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def main(arguments: list[str]) -> None:
-    """Run a script, with the arguments that follow it, against our estimators."""
+    """Run a script, with the arguments that follow its name, against the estimators of Gapless."""
     script, *_ = arguments
     replace_estimators()
     sys.argv = arguments

@@ -1,13 +1,13 @@
 """Seconds that rank solvers the same way on the first run and on the second.
 
-What is slow the first time only is not a solver's: a module that is loaded when it is first needed (the QP library takes longer than many a
-solve), the first call of compiled code, the threads of a pool, and what a problem computes once and keeps (norms, bounds, a table of kernel
-entries), which the first solver would pay for and the others find. So
+Time that only a first run takes says nothing about a solver: loading a module when it is first needed (the QP library takes longer than many a
+solve), the first call of compiled code, starting the threads of a pool, and the values that a problem computes once and keeps (norms, bounds, a
+table of kernel entries), which the first solver would pay for and the later ones would find. Therefore
 
 - each solver first solves a few rows of the problem, before any clock runs (:func:`warm_up`);
-- each timed solve has a copy of the problem that has kept nothing, so that each pays for what it needs itself;
-- short solves are repeated, in turns, and the fastest run of each counts: all of them take the same path, so that what another adds is the
-  machine's (:func:`repeat`).
+- each timed solve gets a copy of the problem that has kept nothing, so that each solver pays for the values that it needs;
+- short solves are repeated, in turns, and the fastest run of each solver counts: all runs of a solver do the same work, so whatever a slower run
+  adds is the machine's (:func:`repeat`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,20 @@ from gapless.solvers import Solver
 
 _T = TypeVar("_T")
 
-_FEW = 8  # rows of each class to warm up with
-_FEW_ITERATIONS = 20  # enough for every part of a solver's loop to be called
-# A solve is repeated until its runs have taken this many seconds together, several times what another process may keep a core for, or are this many.
-_ENOUGH_SECONDS, _MOST_RUNS = 0.2, 7
-# Ended from outside: another run would end elsewhere, or nobody wants it.
+# A warm-up solves this many rows of each class for this many iterations. Both are by hand: it only has to call every part of a solver's loop.
+_FEW = 8
+_FEW_ITERATIONS = 20
+# A solve is repeated until its runs have taken this many seconds together: several times as long as another process may keep a core for itself.
+_ENOUGH_SECONDS = 0.2
+_MOST_RUNS = 7  # of one solver, by hand: repeating the shortest solves must not take longer than a person waits
+# A solve that was ended from outside is not repeated: another run would end elsewhere, or nobody wants it.
 _NOT_REPEATED = (Status.MAX_TIME, Status.CALLBACK, Status.INTERRUPTED)
 
 
 def warm_up(problem: Problem, solvers: Iterable[Solver]) -> None:
-    """Let each solver solve a few rows of a problem, and forget what comes out; one that cannot is left for its own solve to say so.
+    """Let each solver solve a few rows of a problem, and forget what comes out.
+
+    A solver that fails here is passed over: its own solve, later, reports the reason.
 
     >>> import sys
     >>> import gapless as gl
@@ -53,13 +57,13 @@ def warm_up(problem: Problem, solvers: Iterable[Solver]) -> None:
             if few is not None and solver.unsupported(few) is None:
                 solve(few, solver, tol=0.0, max_iter=_FEW_ITERATIONS)
         except Interrupted:
-            raise KeyboardInterrupt from None  # what it carries is a model of the few rows
+            raise KeyboardInterrupt from None  # the result that Interrupted carries is a model of the few rows: of no use to the caller
         except GaplessError:
             continue
 
 
 def few_rows(problem: Problem) -> Problem | None:
-    """The same problem on the first rows of each class; None for a kind of problem that has one solver only, whose seconds are not compared.
+    """The same problem on the first rows of each class; None for a kind of problem that one solver alone covers, so that no seconds are compared.
 
     >>> import gapless as gl
     >>> few_rows(gl.Problem([[float(i)] for i in range(100)], [i < 90 for i in range(100)], lam_mean=0.1))
@@ -82,7 +86,7 @@ def few_rows(problem: Problem) -> Problem | None:
 
 
 def fresh_solve(problem: Problem, solver: Solver, **options: Any) -> Result:
-    """:func:`~gapless.solve.solve` of a problem that has kept nothing of what it was asked before.
+    """:func:`~gapless.solve.solve` on a copy of a problem that holds none of the values which the problem has computed and kept.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1])
@@ -97,9 +101,10 @@ def fresh_solve(problem: Problem, solver: Solver, **options: Any) -> Result:
 
 
 def repeat(results: dict[str, Result], solvers: Mapping[str, Solver], *, callback: Any = None, **options: Any) -> None:
-    """Solve again, in turns, what took a moment only, and put a run that is faster into the place of the one before.
+    """Repeat the solves that took a moment only, in turns; a faster run replaces the slower one in ``results``.
 
-    The ``options`` are those of the first runs. Where these had a callback, a silent one stands in for it: it may decide when certificates are due.
+    The ``options`` are those of the first runs. Where the first runs had a callback, a silent one stands in for it, because certificates are due at
+    other times with a callback than without one.
     """
     silent = None if callback is None else lambda progress: None
     spent = {label: result.seconds for label, result in results.items() if result.status not in _NOT_REPEATED}
@@ -111,7 +116,7 @@ def repeat(results: dict[str, Result], solvers: Mapping[str, Solver], *, callbac
 
 
 def fastest(work: Callable[[], _T]) -> tuple[_T, float]:
-    """(what some work returns, its seconds), by the same rule: of short work the fastest run counts.
+    """(what ``work()`` returns, its seconds), where short work is repeated and its fastest run counts.
 
     >>> fastest(lambda: 6 * 7)[0]
     42
@@ -125,7 +130,7 @@ def fastest(work: Callable[[], _T]) -> tuple[_T, float]:
 
 
 def _fresh(problem: Problem) -> Problem:
-    """The problem, without what it has computed and kept."""
+    """A copy of the problem without the values that it has computed and kept."""
     twin = copy.copy(problem)
     for name in list(vars(twin)):
         if isinstance(inspect.getattr_static(type(twin), name, None), cached_property):

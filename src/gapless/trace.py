@@ -1,4 +1,4 @@
-"""The history of a solve, and what a callback is told while it runs."""
+"""The history of a solve, and what a callback is told while the solve runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,31 @@ _TINY = float(np.finfo(float).tiny)
 class Progress:
     """What a callback receives after each check: the iterate, the best bounds so far, and how far the solve has come.
 
-    ``primal`` and ``dual`` are the iterate's own values; ``iterate`` is the algorithm's own point, whose arrays are not to be written to.
+    Attributes
+    ----------
+    solver : str
+        The name of the solver.
+    iterations : float
+        The iterations so far, in the solver's own unit (epochs; pairs for ``smo``).
+    seconds : float
+        The seconds since the solve began.
+    certificate : Certificate
+        The best bounds that are proven so far, from whichever iterates.
+    tol : float
+        The relative gap at which the solve will stop.
+    primal, dual : float
+        P and D at the algorithm's own iterate; D is −∞ where the iterate is not feasible.
+    iterate : Iterate
+        The algorithm's own point (w, b, β); its arrays are not to be written to.
+
+    Examples
+    --------
+    >>> import gapless as gl
+    >>> def stop_at_a_tenth(progress):
+    ...     return progress.certificate.relative_gap < 0.1
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> gl.solve(problem, "subgradient", tol=1e-9, callback=stop_at_a_tenth).status.name
+    'CALLBACK'
     """
 
     solver: str
@@ -32,17 +56,38 @@ class Progress:
 
 
 class Callback(Protocol):
-    """Called after each check; returning True stops the solve, which then keeps its best iterate."""
+    """A function that a solve calls after each check; returning True stops the solve, which then keeps its best iterate."""
 
     def __call__(self, progress: Progress, /) -> bool | None: ...
 
 
 @dataclass
 class Trace:
-    """One row a check, in the convention that the problem was stated in.
+    """The history of a solve: one entry in each list for each check, in the convention that the problem was stated in.
 
-    ``primal`` and ``dual`` are the values of P and D at the algorithm's own iterate, D −∞ where that is not feasible. ``best_primal`` and
-    ``best_dual`` are the best bounds proven so far, from whichever points: a stochastic solver's own values bounce, these do not.
+    ``primal`` and ``dual`` are the iterate's own values, which bounce in a stochastic solver; ``best_primal`` and ``best_dual`` are the best
+    bounds proven so far, from whichever points, which do not.
+
+    Attributes
+    ----------
+    unit : str
+        What an iteration of the solver is: ``"epochs"``, ``"pairs"``, …
+    iterations : list of float
+        The iterations up to each check.
+    seconds : list of float
+        The seconds up to each check.
+    primal, dual : list of float
+        P and D at the algorithm's own iterate; D is −∞ where the iterate is not feasible.
+    upper, lower : list of float
+        The best bounds on the optimum so far, as lists; ``best_primal`` and ``best_dual`` are the same as arrays.
+
+    Examples
+    --------
+    >>> import gapless as gl
+    >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> trace = gl.solve(problem, "sgd", tol=0.1).trace
+    >>> trace.unit, len(trace) == len(trace.seconds), bool(trace.relative_gap[-1] <= 0.1)
+    ('epochs', True, True)
     """
 
     unit: str = "epochs"
@@ -81,29 +126,34 @@ class Trace:
 
     @property
     def relative_gap(self) -> np.ndarray:
-        """(best primal − best dual) / |best primal| at each check; inf where one of them is."""
+        """(best primal − best dual) / |best primal| at each check; inf where one of the two is infinite."""
         primal, dual = self.best_primal, self.best_dual
         finite = np.isfinite(primal) & np.isfinite(dual)
         safe = np.where(finite, primal, 1.0)
-        with np.errstate(over="ignore"):  # a primal value of zero
+        with np.errstate(over="ignore"):  # a primal value of zero makes the quotient overflow to inf
             gap = (safe - np.where(finite, dual, 0.0)) / np.maximum(np.abs(safe), _TINY)
         return np.where(finite, gap, np.inf)
 
 
-# An ascent has stalled when its last so many checks, over which its work grew by this factor and by this many entries (a second or so), closed less
-# than this share of the gap.
-_STALL_CHECKS, _STALL_GROWTH, _STALL_WORK, _STALL_SHARE = 10, 4.0, 1e8, 1e-3
+# A method that should raise the dual value with every step has stalled when no check raised the value by more than a thousandth of the gap
+# (_STALL_SHARE) for ten checks (_STALL_CHECKS), over which the work, counted in entries touched, grew to four times (_STALL_GROWTH) what it was at
+# the last rise, plus about a second's (_STALL_WORK). All four are by hand, and large on purpose: a solve that is taken for stalled by mistake ends
+# too early, one that is found stalled late only costs time.
+_STALL_SHARE = 1e-3
+_STALL_CHECKS = 10
+_STALL_GROWTH = 4.0
+_STALL_WORK = 1e8
 
 
 class Ascent:
-    """The dual values of a method that should raise them with every step: whether they still rise."""
+    """Watches the dual values of a method that should raise them with every step, and tells whether they still rise."""
 
     def __init__(self) -> None:
         self._risen, self._risen_at = -math.inf, 0.0
         self._checks, self._work = 0, 0.0
 
     def see(self, dual: float, gap: float, work: float) -> None:
-        """One check: the iterate's dual value, the best gap, and the work until then."""
+        """Take note of a check: the iterate's dual value, the best gap, and the work so far."""
         self._work = work
         self._checks += 1
         if not dual < self._risen + _STALL_SHARE * min(gap, max(abs(dual), _TINY)):

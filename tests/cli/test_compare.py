@@ -46,7 +46,7 @@ def test_compare_prints_a_table_and_writes_figures(csv_file, tmp_path):
     assert done.exit_code == 0, done.output
     assert "Problem(40 x 2 dense, hinge, linear, C=1, intercept='regularized')" in done.stdout
     assert [line.split()[0] for line in done.stdout.splitlines()[2:5]] == ["sdca", "smo", "qp"]
-    assert "Largest relative difference between the objective values of the converged: " in done.stdout
+    assert "Largest relative difference between the objective values of the solvers that converged: " in done.stdout
     assert f"3 figures are in {tmp_path / 'out'}." in done.stdout
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["gap.png", "objective.png", "regions.png"]
 

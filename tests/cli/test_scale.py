@@ -113,9 +113,9 @@ def test_a_loaded_pipeline_is_saved_again_bit_by_bit(tmp_path):
     [
         ("scale_", np.zeros(4), "its scaler divides by numbers that are not positive"),
         ("scale_", np.full(4, np.nan), "its scaler's scale_ is not finite"),
-        ("mean_", np.zeros(3), "its scaler's mean_ is not a number a feature"),
+        ("mean_", np.zeros(3), "its scaler's mean_ does not have a number for each feature"),
         ("mean_", None, "its scaler lacks the numbers to scale by"),
-        ("n_features_in_", 5, "its scaler's mean_ is not a number a feature"),
+        ("n_features_in_", 5, "its scaler's mean_ does not have a number for each feature"),
     ],
 )
 def test_a_scaler_that_no_fit_makes_is_refused(name, value, message, tmp_path):

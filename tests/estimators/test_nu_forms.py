@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import gapless as gl
 from gapless.errors import InvalidInputError
-from gapless.estimators.special import favour_other_class, vanishes
+from gapless.estimators.special import favour_other_class
+from gapless.proof.zero import vanishes
 from tests.estimators.data import cancer
 
 

@@ -135,7 +135,7 @@ NEEDS = "from_estimator draws the history (trace_) that an estimator of Gapless 
         ),
         (
             lambda: DecisionDisplay.from_result(RESULT, grid=1),
-            "grid must be a whole number of at least 2 points a side; got 1.",
+            "grid must be a whole number of points along each axis, at least 2; got 1.",
         ),
         (
             lambda: DecisionDisplay.from_estimator(RESULT, X, y),

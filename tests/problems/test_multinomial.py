@@ -145,7 +145,7 @@ def test_errors_name_the_parameter(options, message):
 
 def test_what_has_no_meaning_here_is_refused_in_words():
     result = gl.solve(problem())
-    with pytest.raises(UnsupportedError, match="one dual variable a sample"):
+    with pytest.raises(UnsupportedError, match="one dual variable for each sample"):
         result.kkt()
     with pytest.raises(InvalidInputError, match="scaling must be C"):
         result.alpha("unit")

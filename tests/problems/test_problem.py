@@ -173,8 +173,7 @@ def test_only_C_may_be_infinite(convention):
         ),
         (
             {"loss": "huber"},
-            "loss must be a Loss or one of epsilon_insensitive, hinge, logistic, smoothed_hinge, squared_epsilon_insensitive, "
-            "squared_hinge; got 'huber'.",
+            f"loss must be a Loss or one of {', '.join(sorted(LOSSES))}; got 'huber'.",
         ),
         ({"kernel": "rbf"}, "kernel must be a kernel of gapless.kernels or None for linear; got 'rbf'."),
         ({"intercept": "yes"}, "intercept must be one of free, regularized, none; got 'yes'."),

@@ -9,16 +9,23 @@ import numpy as np
 
 import gapless as gl
 from gapless.solvers.base import Budget, Targets
+from gapless.solvers.interior_point.relay import Relay
 from gapless.solvers.textbook.sampling import Order
 
 NO_TARGETS = Targets()
+
+
+def begun(solver: gl.solvers.Solver, problem: gl.Problem, seed: int = 0, start: Any = None) -> Any:
+    """The solver's own engine, without the interior-point method that may stand behind it."""
+    engine = solver.init(problem, start, np.random.default_rng(seed))
+    return engine.engine if isinstance(engine, Relay) else engine
 
 
 def drive(
     solver: gl.solvers.Solver, problem: gl.Problem, steps: int, seed: int = 0, start: Any = None
 ) -> Iterator[Any]:
     """The engine after init and after each of some steps, each as small as the engine can."""
-    engine = solver.init(problem, start, np.random.default_rng(seed))
+    engine = begun(solver, problem, seed, start)
     yield engine
     for _ in range(steps):
         engine.step(Budget(work=1.0), NO_TARGETS)
@@ -29,7 +36,7 @@ def run(
     solver: gl.solvers.Solver, problem: gl.Problem, iterations: float, seed: int = 0, targets: Targets = NO_TARGETS
 ) -> Any:
     """The engine after so many iterations of its own, without the loop."""
-    engine, made = solver.init(problem, None, np.random.default_rng(seed)), 0.0
+    engine, made = begun(solver, problem, seed), 0.0
     while made < iterations - 1e-9:
         made += engine.step(Budget(iterations=iterations - made), targets).iterations
     return engine

@@ -126,11 +126,7 @@ def test_no_matrix_of_n_by_n_is_allocated(name):
 def test_an_unknown_solver_is_named():
     with pytest.raises(gl.errors.InvalidInputError) as caught:
         gl.solve(covered("smo")[0], "newton-raphson")
-    assert str(caught.value) == (
-        "solver must be a Solver or one of auto, subgradient, sgd, pegasos, projected_gradient, coordinate_ascent, sdca, "
-        "interior_point, newton, smoothed_newton, smo, qp; "
-        "got 'newton-raphson'."
-    )
+    assert str(caught.value) == (f"solver must be a Solver or one of auto, {', '.join(SOLVERS)}; got 'newton-raphson'.")
 
 
 def test_auto_takes_the_solver_of_its_rule():

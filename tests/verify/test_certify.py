@@ -137,7 +137,7 @@ def test_libsvm_model_file(tmp_path, iris):
     assert len(read.parts) == 3
     assert_allclose([p.primal for p in read.parts], [p.primal for p in theirs.parts], rtol=1e-6)
     assert_allclose([p.dual for p in read.parts], [p.dual for p in theirs.parts], rtol=1e-6)
-    with pytest.raises(InvalidInputError, match=r"does not store C; give it: certify\(path, X, y, C=…\)\.$"):
+    with pytest.raises(InvalidInputError, match=r"does not store C; give it: certify\(model, X, y, C=…\)\.$"):
         gl.certify(path, X, y)
     with pytest.raises(
         InvalidInputError, match=r"^support vector 1 of the LIBSVM model is not a row of X \(of its class\)"
@@ -182,6 +182,32 @@ def test_libsvm_package(iris):
         assert -1e-12 < gl.certify(model, X, y).relative_gap < tolerance
 
 
+def test_libsvm_class_weights_are_asked_for(binary):
+    """A model keeps the number of its class weights and not the weights: it was certified as if it had none."""
+    svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM's Python package is not installed")
+    X, y = binary
+    labels = np.where(np.asarray(y) == np.unique(y)[1], 1, -1)
+    model = svmutil.svm_train(labels.tolist(), X.tolist(), "-s 0 -t 0 -c 1 -w1 5 -e 1e-6 -q")
+    with pytest.raises(InvalidInputError, match=r"^the LIBSVM model was trained with class weights \(-wi\)"):
+        gl.certify(model, X, labels)
+    weight = np.where(labels > 0, 5.0, 1.0)
+    assert gl.certify(model, X, labels, sample_weight=weight).relative_gap < 1e-5
+
+
+def test_libsvm_model_that_was_loaded_does_not_know_its_parameters(tmp_path, binary):
+    """LIBSVM leaves C unset when it loads a model: it was taken for the C of the training."""
+    svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM's Python package is not installed")
+    X, y = binary
+    labels = np.where(np.asarray(y) == np.unique(y)[1], 1, -1)
+    svmutil.svm_save_model(
+        str(tmp_path / "model"), svmutil.svm_train(labels.tolist(), X.tolist(), "-s 0 -t 0 -c 3 -e 1e-6 -q")
+    )
+    loaded = svmutil.svm_load_model(str(tmp_path / "model"))
+    with pytest.raises(InvalidInputError, match=r"does not store C; give it"):
+        gl.certify(loaded, X, labels)
+    assert gl.certify(loaded, X, labels, C=3).relative_gap < 1e-5
+
+
 def test_intel_extension(iris):
     sklearnex = pytest.importorskip("sklearnex.svm", reason="scikit-learn-intelex is not installed")
     X, y = iris
@@ -214,6 +240,11 @@ def test_refusals(binary):
         InvalidInputError, match=r"^certify\(problem, point\) takes a Result or a Point after the problem\.$"
     ):
         gl.certify(gl.Problem(X, y), X, y)
+    with pytest.raises(
+        InvalidInputError,
+        match=r"^C, sample_weight is the problem's own; certify\(problem, point\) does not take it\.$",
+    ):
+        gl.certify(gl.Problem(X, y), gl.Point(beta=np.zeros(len(y))), C=1, sample_weight=np.ones(len(y)))
     with pytest.raises(UnsupportedError, match=r"^certify reads LinearSVC with penalty='l2' and multi_class='ovr'"):
         gl.certify(svm.LinearSVC(penalty="l1", dual=False).fit(X, y), X, y)
 

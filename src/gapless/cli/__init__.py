@@ -1,7 +1,7 @@
-"""The command line. Results go to standard output, progress and errors to standard error; errors are one sentence, never a traceback.
+"""The command line. Results go to standard output, progress and errors to standard error; an error is one sentence, never a traceback.
 
-Exit codes: 0 done, 1 the run failed or what it should prove is not proven, 2 the input was wrong, 130 interrupted (after the best certificates so far
-were shown, and the best model was saved).
+Exit codes: 0 the command is done; 1 the run failed, or the proof that was asked for does not hold; 2 the input was wrong; 130 the run was interrupted
+(the best certificates so far are shown, and the best model is saved).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``gapless compare``."""
+"""``gapless compare``: several solvers on one data set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from gapless.result import Status
 from gapless.solvers import SOLVERS
 from gapless.trace import Progress
 
-# Samples above which an interior-point call, which cannot be stopped half-way, runs only when it is asked for by name.
+# Above this many samples the solver qp, whose one call cannot be stopped half-way, runs only when it is asked for by name. By hand: the time of
+# that call grows with the cube of the samples.
 _QP_LIMIT = 2000
 
 
@@ -38,10 +39,10 @@ _QP_LIMIT = 2000
 def compare_file(
     file: DataArgument,
     solvers: Annotated[
-        str | None, typer.Option(help=f"Names with commas between: {', '.join(SOLVERS)}. All by default.")
+        str | None, typer.Option(help=f"Names, separated by commas: {', '.join(SOLVERS)}.", show_default="all")
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="classification or regression; by default what the loss is for.")
+        str | None, typer.Option(help="classification or regression.", show_default="what the loss is for")
     ] = None,
     loss: Annotated[
         str | None,
@@ -51,8 +52,8 @@ def compare_file(
     gamma: Annotated[
         float | None, typer.Option(help="γ of the kernels rbf, laplacian, polynomial, sigmoid, chi2.")
     ] = None,
-    degree: Annotated[int | None, typer.Option(help="Degree of the kernel polynomial.")] = None,
-    coef0: Annotated[float | None, typer.Option(help="Constant of the kernels polynomial and sigmoid.")] = None,
+    degree: Annotated[int | None, typer.Option(help="Degree of the polynomial kernel.")] = None,
+    coef0: Annotated[float | None, typer.Option(help="Constant term of the polynomial and sigmoid kernels.")] = None,
     C: Annotated[
         float | None, typer.Option("--C", help="½‖w‖² + C Σξ; inf is the hard margin.", show_default="1")
     ] = None,
@@ -60,10 +61,14 @@ def compare_file(
     lam_mean: Annotated[float | None, typer.Option(help="(λ/2)‖w‖² + (1/n) Σξ.")] = None,
     lam_mean_full: Annotated[float | None, typer.Option(help="λ‖w‖² + (1/n) Σξ.")] = None,
     lam_sum: Annotated[float | None, typer.Option(help="(λ/2)‖w‖² + Σξ.")] = None,
-    intercept: Annotated[str, typer.Option(help="regularized (every solver covers it), free or none.")] = "regularized",
+    intercept: Annotated[
+        str, typer.Option(help="The intercept: regularized (every solver covers it), free or none.")
+    ] = "regularized",
     tol: Annotated[float, typer.Option(help="The relative duality gap to reach.")] = 1e-6,
-    max_time: Annotated[float | None, typer.Option(help="Seconds for each solver.")] = 60.0,
-    max_iter: Annotated[float | None, typer.Option(help="Iterations for each solver, in its own unit.")] = None,
+    max_time: Annotated[float | None, typer.Option(help="The most seconds for each solver.")] = 60.0,
+    max_iter: Annotated[
+        float | None, typer.Option(help="The most iterations for each solver, in its own unit (epochs, pairs, …).")
+    ] = None,
     scale: ScaleOption = False,
     label_column: LabelColumnOption = None,
     positive: PositiveOption = None,
@@ -72,10 +77,10 @@ def compare_file(
     no_figures: NoFiguresOption = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Solve your data by several solvers: a table of what each proves, and figures of how it got there.
+    """Solve one problem by several solvers: a table of what each solver proves, and figures of how it got there.
 
     A solver that does not cover the problem is listed with its reason. The seconds are those of a solve that finds
-    everything loaded and nothing computed; of a short one the fastest of several runs counts.
+    all code loaded and nothing computed beforehand; of a short solve the fastest of several runs counts.
 
     Example: [bold]gapless compare heart.csv --label-column disease --scale --C 0.1[/bold]
 
@@ -114,7 +119,7 @@ def compare_file(
         comparison = _run(problem, names, tol=tol, max_time=max_time, max_iter=max_iter, random_state=seed)
     except ComparisonInterrupted as stop:
         interruption, comparison = stop, stop.comparison
-    # After Ctrl-C the prompt comes back at once.
+    # After Ctrl-C no figures are drawn, so that the prompt comes back at once.
     paths = [] if folder is None or interruption is not None else _draw(comparison, folder, samples.feature_names)
     (_print_json if json_output else _print_table)(comparison, {**comparison.refused, **left_out}, paths)
     if interruption is not None:
@@ -160,7 +165,9 @@ def _print_table(comparison: Comparison, refused: dict[str, str], paths: list[Pa
         out.print(f"{name}: {sentence}", markup=False)
     difference = comparison.disagreement()
     if not math.isnan(difference):
-        out.print(f"Largest relative difference between the objective values of the converged: {difference:.1e}.")
+        out.print(
+            f"Largest relative difference between the objective values of the solvers that converged: {difference:.1e}."
+        )
     if paths:
         out.print(f"{count(len(paths), 'figure')} in {paths[0].parent}.", soft_wrap=True)
 

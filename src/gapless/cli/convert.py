@@ -1,4 +1,4 @@
-"""``gapless convert``."""
+"""``gapless convert``: data from one format to another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from gapless.errors import InvalidInputError
 from gapless.store.replacing import replacing
 
 _FORMS = (*SUFFIXES, STORE)
-Content = dict[str, Any]  # how much data there is, and what its labels are
+Content = dict[
+    str, Any
+]  # what is told of the data: the numbers of samples, features and entries, and the kind of labels
 
 
 @guarded
@@ -40,27 +42,31 @@ def convert(
     ],
     to: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(_FORMS)}, whatever the name.", show_default="by the target's suffix"),
+        typer.Option(
+            help=f"The format to write, whatever the target's name: one of {', '.join(_FORMS)}.",
+            show_default="by the target's suffix",
+        ),
     ] = None,
     label_column: LabelColumnOption = None,
     n_features: Annotated[
-        int | None, typer.Option(help="Columns of a sparse matrix, where the last ones are all zero.")
+        int | None, typer.Option(help="The number of columns of a sparse matrix whose last columns may be all zero.")
     ] = None,
     dtype: Annotated[
         str | None,
         typer.Option(
-            help="float64, or float32, which halves a store and rounds its numbers.", show_default="as in the source"
+            help="The precision to write: float64, or float32, which halves a store and rounds its numbers.",
+            show_default="as in the source",
         ),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Convert data between LIBSVM/SVMlight and CSV text, Parquet, .npz and stores.
 
-    A store is a folder of raw arrays that train, predict and verify map into memory without reading it. LIBSVM text, Parquet and stores are read and
-    all formats are written a part at a time, CSV and .npz are read at once; on the way to another file the samples are on disk, beside the target.
-    A target that was there is replaced in one stroke: whatever happens, it is the old or the whole new one.
+    A store is a folder of raw arrays that train, predict and verify map into memory without reading it. LIBSVM text, Parquet and stores are read a
+    part at a time, CSV and .npz at once; all formats are written a part at a time. A conversion from file to file keeps the samples in a store on
+    disk, beside the target, until it is done. A target that exists is replaced in one stroke: it is always the old one or the whole new one.
 
-    Names of columns go along between CSV, Parquet and stores; the label becomes the last column. Numbers keep their last bit.
+    The names of columns are kept between CSV, Parquet and stores; the label becomes the last column. Numbers keep their last bit.
 
     Example: [bold]gapless convert criteo.svm.gz criteo-store --dtype float32[/bold]
 
@@ -92,7 +98,10 @@ def convert(
 def _to_file(
     source: str, target: Path, form: str, dtype: str | None, options: dict[str, Any], bar: Progress
 ) -> Content:
-    """Write a file from a store: the source, or one that is made beside the target, since only a whole source tells its width and its labels."""
+    """Write a file from a store: from the source where it is a store, otherwise from one that is made beside the target.
+
+    The store is needed because the number of columns and the kind of labels are known only after the whole source was read.
+    """
     passing = target.with_name(f".{target.name}.passing")
     direct = is_store(source) and dtype in (None, open_store(source).X.dtype.name) and options["n_features"] is None
     try:

@@ -1,4 +1,4 @@
-"""``gapless demo``."""
+"""``gapless demo``: four experiments from the textbooks."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def demo(
     only: Annotated[int | None, typer.Option(help="Run one experiment, 1 to 4.", metavar="NUMBER")] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Run the textbooks' four experiments: tables, figures, and a check of each claim.
+    """Run four experiments from the textbooks: tables, figures, and a check of each claim.
 
-    1 dual coordinate ascent against SGD, 2 three algorithms with three strengths of regularisation, 3 two rings,
-    4 all solvers on one problem. Under two minutes on two cores. The exit code is 1 when a check does not hold.
+    The experiments: 1 dual coordinate ascent against SGD, 2 three algorithms with three strengths of regularisation, 3 two rings,
+    4 all solvers on one problem. They take under two minutes on two cores. The exit code is 1 when a check does not hold.
 
     Example: [bold]gapless demo --only 3 --figures rings[/bold]
     """

@@ -1,4 +1,4 @@
-"""Whatever goes wrong becomes one sentence on standard error and an exit code."""
+"""Every error becomes one sentence on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def fail(message: str, code: int) -> typer.Exit:
-    """Print the sentence; the exit is for the caller to raise."""
+    """Print the message and return the exit, which the caller raises."""
     error_console().print(f"gapless: {message}", markup=False)
     return typer.Exit(code)
 
 
 def interrupted(stop: Interrupted) -> typer.Exit:
-    """What Ctrl-C leaves: the best certificate of the solve that it ended, in the problem's convention like all else that is printed."""
+    """Print the best certificate of the solve that Ctrl-C has ended, in the problem's own convention, and return the exit."""
     proof = stop.result.certificate
     return fail(
         f"interrupted during {stop.result.solver}; its best certificate so far: "
@@ -31,7 +31,7 @@ def interrupted(stop: Interrupted) -> typer.Exit:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that no error of ours, of the file system or of Ctrl-C shows a traceback."""
+    """Wrap a command so that no error of Gapless, no error of the file system and no Ctrl-C shows a traceback."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:

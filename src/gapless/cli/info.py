@@ -1,4 +1,4 @@
-"""``gapless info``."""
+"""``gapless info``: what a model file holds, or the versions of what is installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gapless.cli.versions import versions
 from gapless.store import describe, load
 from gapless.store.scaled import split
 
-_MOST_SHOWN = 10
+_MOST_SHOWN = 10  # classes or names of features that fit on a line
 
 
 @guarded
@@ -25,9 +25,9 @@ def info(
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show what a model file holds: the class and its parameters, its scaler, the kernel, the classes, the certificate, version and size.
+    """Show what a model file holds: the class and its parameters, the scaler, the kernel, the classes, the certificate, the version and the size.
 
-    Without a file, show the versions of Gapless and of what it stands on, and the machine: what a report of a bug needs.
+    Without a file, show the versions of Gapless and of the packages that it uses, and the machine: what a report of a bug needs.
 
     Example: [bold]gapless info[/bold]
 
@@ -73,7 +73,7 @@ def _content(model_file: str) -> dict[str, Any]:
     parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
     classes, names = getattr(model, "classes_", None), getattr(model, "feature_names_in_", None)
     kernel = getattr(model, "_kernel_object", None)
-    solved = getattr(model, "_solved", [])  # a perceptron and a discriminant prove nothing
+    solved = getattr(model, "_solved", [])  # KernelPerceptron and KernelFisherDiscriminant have no certificates
     worst = max(solved, key=lambda each: (not each.proven, each.certificate.relative_gap), default=None)
     return {
         "class": type(model).__name__,
@@ -94,7 +94,7 @@ def _content(model_file: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON has it; a kernel, and an infinite C, as their text."""
+    """A parameter as JSON can hold it; a kernel and an infinite C become text."""
     if isinstance(value, float):
         return value if value not in (float("inf"), float("-inf")) else str(value)
     return value if value is None or isinstance(value, bool | int | str) else repr(value)

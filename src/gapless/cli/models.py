@@ -1,4 +1,4 @@
-"""What the commands on model files share: data as a model takes it, and what a model proves, for people and for programs."""
+"""What the commands on model files share: reading data as a model takes it, and telling what a model is and proves."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ ModelArgument = Annotated[str, typer.Argument(help="The model file that train ha
 DataArgument = Annotated[str, typer.Argument(help=f"{FORMATS}; - is standard input.", metavar="DATA")]
 LabelColumnOption = Annotated[
     str | None,
-    typer.Option(help="CSV, Parquet: name or number (from 0) of the label's column.", show_default="the last"),
+    typer.Option(
+        help="The column of the labels in CSV and Parquet: its name, or its number from 0.", show_default="the last"
+    ),
 ]
 PositiveOption = Annotated[
-    str | None, typer.Option(help="Of several classes, this one (+1) against the rest (-1).", metavar="LABEL")
+    str | None, typer.Option(help="Set this class (+1) against all others (-1).", metavar="LABEL")
 ]
 ScaleOption = Annotated[
     bool,
     typer.Option(
         "--scale",
-        help="Bring each feature to mean 0 and variance 1 (LIBSVM format and other sparse data: variance 1 only).",
+        help="Bring each feature to mean 0 and variance 1; in LIBSVM format and other sparse data to variance 1 only.",
     ),
 ]
 
@@ -69,7 +71,7 @@ def read_data(
 
 
 def read_for(model: Any, file: str, label_column: str | None, positive: str | None) -> Samples:
-    """Samples in the form that a loaded model's estimator takes: its number of features, its storage, scaled, labels of the kind of its classes."""
+    """Samples in the form that the estimator of a loaded model takes: as many features, dense or sparse, scaled, labels as its classes."""
     scaler, estimator = split(model)
     samples = read_data(
         file, label_column=label_column, numeric_labels=is_regressor(estimator), n_features=estimator.n_features_in_
@@ -80,7 +82,7 @@ def read_for(model: Any, file: str, label_column: str | None, positive: str | No
         y = two_classes(samples, positive)
     classes = getattr(estimator, "classes_", None)
     if samples.labelled and classes is not None and classes.dtype.kind in "OU":
-        y = y.astype(str)  # texts, of which this file happens to have those that look like numbers
+        y = y.astype(str)  # the model's labels are texts, and those in this file may all look like numbers
     sparse = getattr(estimator, "_sparse", sp.issparse(X)) if scaler is None else not scaler.with_mean
     if sparse != sp.issparse(X):
         X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
@@ -93,18 +95,18 @@ def known_labels(model: Any) -> np.ndarray:
 
 
 def proof(certificate: Certificate) -> dict[str, float | int | None]:
-    """A certificate for JSON, which has no infinity: null is where there is no bound."""
+    """A certificate for JSON, which has no infinity: null stands where there is no bound."""
     names = ("primal", "dual", "gap", "relative_gap", "kkt_violation")
     return {name: finite(getattr(certificate, name)) for name in names}
 
 
 def finite(value: float) -> float | None:
-    """A number, or None where JSON has none."""
+    """A finite number; None for a number that JSON cannot hold."""
     return value if math.isfinite(value) else None
 
 
 def n_support(model: Any) -> int | None:
-    """The number of support vectors; None of a model that does not count them."""
+    """The number of support vectors; None for a model that does not count them."""
     return int(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None
 
 
@@ -114,13 +116,13 @@ def scaling(scaler: Any) -> str:
 
 
 def title(model: Any) -> str:
-    """``SVC``, with its kernel."""
+    """The class of a model, with its kernel where it has one."""
     kernel = getattr(model, "_kernel_object", None)
     return type(model).__name__ if kernel is None else f"{type(model).__name__} with the kernel {kernel!r}"
 
 
 def print_facts(out: Console, facts: Sequence[tuple[str, Any]]) -> None:
-    """Names and values, one a line, in two columns."""
+    """Print names and values in two columns, each pair on its line."""
     width = max(len(name) for name, _ in facts) + 2
     for name, value in facts:
         out.print(f"{name:<{width}}{value}", markup=False, soft_wrap=True)

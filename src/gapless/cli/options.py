@@ -1,4 +1,4 @@
-"""From the words on the command line to losses, kernels and labels."""
+"""From the words on the command line to losses, kernels, labels and scalers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def choose_loss(task: str | None, loss: str | None) -> str:
-    """The loss's name, which agrees with the task or follows from it."""
+    """The name of the loss: the given one, which must be for the task, or the usual one of the task."""
     if task not in (None, "classification", "regression"):
         raise InvalidInputError(f"--task must be classification or regression; got {task!r}.")
     if loss is None:
@@ -35,7 +35,7 @@ def choose_loss(task: str | None, loss: str | None) -> str:
 
 
 def choose_kernel(name: str, **parameters: float | None) -> Kernel:
-    """The kernel with those parameters that were given; one that it does not have is refused."""
+    """The kernel with the parameters that were given; a parameter that the kernel does not have is refused."""
     if name not in KERNELS:
         raise InvalidInputError(f"--kernel must be one of {', '.join(KERNELS)}; got {name!r}.")
     given = {key: value for key, value in parameters.items() if value is not None}
@@ -47,13 +47,13 @@ def choose_kernel(name: str, **parameters: float | None) -> Kernel:
 
 
 def check_solver(name: str | None) -> None:
-    """Refuse a solver that there is not; None leaves the choice to the estimator."""
+    """Refuse a name that no solver has; None leaves the choice to the estimator."""
     if name not in (None, "auto", *SOLVERS):
         raise InvalidInputError(f"--solver must be one of auto, {', '.join(SOLVERS)}; got {name!r}.")
 
 
 def two_classes(samples: Samples, positive: str | None) -> np.ndarray:
-    """The labels as they are where there are two, or +1 for the ``positive`` one and −1 for all others."""
+    """The labels as they are where there are two classes; with ``positive``, +1 for this class and −1 for all others."""
     classes = np.unique(samples.y)
     shown = ", ".join(str(label) for label in classes[:10]) + (", …" if len(classes) > 10 else "")
     if positive is None:
@@ -70,12 +70,12 @@ def two_classes(samples: Samples, positive: str | None) -> np.ndarray:
 
 
 def new_scaler(X: Any) -> StandardScaler:
-    """What brings each feature of X to mean 0 and variance 1; of a sparse matrix to variance 1 only, so that zeros stay zeros."""
+    """A fitted scaler that brings each feature of X to mean 0 and variance 1; of a sparse X to variance 1 only, so that zeros stay zeros."""
     return StandardScaler(with_mean=not sp.issparse(X)).fit(X)
 
 
 def scaled(X: Any, scaler: StandardScaler) -> Any:
-    """X as the scaler makes it, which is a copy in memory: one that would not fit is refused before it is made."""
+    """A scaled copy of X, which is in memory: a copy that would not fit is refused before it is made."""
     require_memory(X.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size), "a scaled copy of the data")
     return scaler.transform(X)
 

@@ -15,12 +15,12 @@ from gapless.compare import Row
 
 FIGURES = Path("gapless-figures")
 FiguresOption = Annotated[
-    Path, typer.Option(help="Folder for the figures (PNG); made if it is not there.", metavar="DIR")
+    Path, typer.Option(help="The folder for the figures (PNG), which is made where there is none.", metavar="DIR")
 ]
 NoFiguresOption = Annotated[bool, typer.Option("--no-figures", help="Draw nothing.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs, in place of tables.")]
 
-_FILE_WIDTH = 120  # columns where the output is not a terminal
+_FILE_WIDTH = 120  # the width of tables where the output is not a terminal, whose width is unknown: every table fits
 
 
 def console() -> Console:
@@ -35,7 +35,7 @@ def error_console() -> Console:
 
 
 def progress_bar() -> Progress:
-    """A bar on standard error that leaves no trace; none where that is not a terminal."""
+    """A progress bar on standard error, which disappears at the end; where standard error is not a terminal, nothing is shown."""
     out = error_console()
     columns = (SpinnerColumn(), BarColumn(bar_width=24), TimeElapsedColumn())
     text = TextColumn("{task.description}", markup=False)
@@ -61,7 +61,7 @@ def print_rows(out: Console, title: str, columns: Sequence[str], rows: Sequence[
 
 
 def figure_folder(figures: Path, no_figures: bool) -> Path | None:
-    """The folder, ready to be written to: a missing package or a forbidden place shows before the work, not after it."""
+    """The folder for figures, ready to be written to: a missing package or a forbidden folder is told before the work, not after it."""
     if no_figures:
         return None
     from gapless.plot.style import matplotlib

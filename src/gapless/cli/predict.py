@@ -1,4 +1,4 @@
-"""``gapless predict``."""
+"""``gapless predict``: predictions of a saved model."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ def predict(
         Path | None, typer.Option("--out", "-o", help="Write to this file in place of standard output.", metavar="FILE")
     ] = None,
     decision: Annotated[
-        bool, typer.Option("--decision", help="The decision function's values, with tabs between, in place of labels.")
+        bool,
+        typer.Option("--decision", help="Print the values of the decision function, separated by tabs, and no labels."),
     ] = False,
     label_column: LabelColumnOption = None,
     positive: PositiveOption = None,
     json_output: Annotated[
-        bool, typer.Option("--json", help="One JSON object, with the score, in place of lines.")
+        bool, typer.Option("--json", help="Print one JSON object, with the score, in place of lines.")
     ] = False,
 ) -> None:
-    """Predict with a saved model: a label or a value for each sample, one a line.
+    """Predict with a saved model: a line for each sample, with its label or value.
 
-    Where the data has labels, the accuracy or R² is told on standard error. A table with as many columns as the model has features has none.
+    Where the data has labels, the accuracy or R² is told on standard error. A table with as many columns as the model has features is taken to have
+    no labels.
 
     Example: [bold]gapless predict model.safetensors a9a.t --out labels.txt[/bold]
 
@@ -73,7 +75,7 @@ def _line(value: Any) -> str:
 
 
 def _score(model: Any, predictions: np.ndarray, y: np.ndarray) -> dict[str, float] | None:
-    """The score under its name; None where there are no labels, or none that the model knows: placeholders, as LIBSVM's format needs."""
+    """The score by its name; None where there are no labels, or only placeholders that the model does not know, as LIBSVM's format needs them."""
     if not len(y):
         return None
     if is_regressor(model):

@@ -1,4 +1,4 @@
-"""Whether targets are classes or numbers, decided by a rule that can be said in one sentence, and said where it decides."""
+"""Whether targets are classes or numbers: a rule that the help states, and that is told where it decides."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from gapless.errors import InvalidInputError
 
 TASKS = ("auto", "classification", "regression", "one-class")
-# Whole numbers of which more than this are different are targets: of the usual data sets in LIBSVM format, letters (26) and digits (10) stay below,
-# years, ages and prices lie above.
+# More different whole numbers than this are targets of a regression, by hand: among the usual data sets in LIBSVM format, letters (26) and digits
+# (10) stay below, and years, ages and prices lie above.
 MOST_CLASSES = 50
 RULE = (
-    f"auto takes targets with fractions for a regression, and texts for classes. Whole numbers are classes where only two are different, or at most "
-    f"{MOST_CLASSES} and none of them occurs only once; else they are targets of a regression. A decision on more than two whole numbers is told."
+    f"auto: targets with fractions make a regression, and texts are classes. Whole numbers are classes where they have two different values, or at "
+    f"most {MOST_CLASSES} of which none occurs only once; otherwise they make a regression. With more than two values the decision is told."
 )
 
 
 def check_task(task: str, positive: str | None) -> None:
-    """Refuse a task that there is not, and one that has no classes to choose ``--positive`` from."""
+    """Refuse an unknown task, and ``--positive`` with a task that has no classes."""
     if task not in TASKS:
         raise InvalidInputError(f"--task must be one of {', '.join(TASKS)}; got {task!r}.")
     if positive is not None and task not in ("auto", "classification"):
@@ -25,7 +25,7 @@ def check_task(task: str, positive: str | None) -> None:
 
 
 def decide(y: np.ndarray) -> tuple[str, str | None]:
-    """(task, what to tell the user of the decision) for ``--task auto``; the second is None where there was nothing to decide.
+    """(task, sentence that tells the user of the decision) for ``--task auto``; the sentence is None where there was nothing to decide.
 
     >>> from gapless.cli.task import decide
     >>> decide(np.array([0.5, 1.0])), decide(np.array([-1, 1]))

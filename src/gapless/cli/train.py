@@ -1,4 +1,4 @@
-"""``gapless train``."""
+"""``gapless train``: fit a model, prove it and save it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gapless.solvers import SOLVERS
 from gapless.store import parse_kernel, save
 from gapless.store.scaled import joined
 
-# Kernels for which the estimators choose γ from the data, and the options that each takes.
+# The kernels that estimators take by name, and choose γ of from the data, with the options that each kernel takes.
 _NAMED = {
     "linear": (),
     "rbf": ("gamma",),
@@ -46,7 +46,7 @@ def train(
     kernel: Annotated[
         str | None,
         typer.Option(
-            help=f"{', '.join(KERNELS)}; or an expression such as '0.5 * RBF(gamma=0.1) + Linear()'.",
+            help=f"One of {', '.join(KERNELS)}; or an expression such as '0.5 * RBF(gamma=0.1) + Linear()'.",
             show_default="rbf",
         ),
     ] = None,
@@ -54,25 +54,30 @@ def train(
         float | None, typer.Option("-C", "--C", help="½‖w‖² + C Σξ; inf is the hard margin.", show_default="1")
     ] = None,
     nu: Annotated[
-        float | None, typer.Option(help="The ν-form: ν in place of C, in place of ε, or of a one-class machine.")
+        float | None,
+        typer.Option(
+            help="ν of the ν-forms: in place of C in a classification, of ε in a regression; or of a one-class machine."
+        ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Half the width of a regression's tube.", show_default="0.1; 0 with --linear")
+        float | None,
+        typer.Option(help="ε of a regression: errors up to ε cost nothing.", show_default="0.1; 0 with --linear"),
     ] = None,
     gamma: Annotated[
         str | None, typer.Option(help="γ of the kernel: a number, scale or auto.", show_default="scale")
     ] = None,
-    degree: Annotated[int | None, typer.Option(help="Degree of the kernel polynomial.", show_default="3")] = None,
+    degree: Annotated[int | None, typer.Option(help="Degree of the polynomial kernel.", show_default="3")] = None,
     coef0: Annotated[
-        float | None, typer.Option(help="Constant of the kernels polynomial and sigmoid.", show_default="0")
+        float | None, typer.Option(help="Constant term of the polynomial and sigmoid kernels.", show_default="0")
     ] = None,
     linear: Annotated[
-        bool, typer.Option("--linear", help="LinearSVC or LinearSVR, which keep w and not support vectors.")
+        bool,
+        typer.Option("--linear", help="Fit LinearSVC or LinearSVR, which keep the weights w and no support vectors."),
     ] = False,
     loss: Annotated[
         str | None,
         typer.Option(
-            help="With --linear: hinge, squared_hinge; epsilon_insensitive, squared_epsilon_insensitive.",
+            help="With --linear: hinge or squared_hinge; of a regression epsilon_insensitive or squared_epsilon_insensitive.",
             show_default="squared_hinge; epsilon_insensitive",
         ),
     ] = None,
@@ -83,30 +88,37 @@ def train(
     solver: Annotated[
         str | None,
         typer.Option(
-            help=f"auto, {', '.join(SOLVERS)}; one that does not cover the problem says why.", show_default="auto"
+            help=f"One of auto, {', '.join(SOLVERS)}; a solver that does not cover the problem says why.",
+            show_default="auto",
         ),
     ] = None,
     tol: Annotated[
         float | None,
         typer.Option(help="The relative duality gap to prove.", show_default="1e-3; 1e-4 with --linear"),
     ] = None,
-    max_time: Annotated[float | None, typer.Option(help="Seconds for each subproblem.")] = None,
-    max_iter: Annotated[int | None, typer.Option(help="Iterations for each subproblem, in the solver's unit.")] = None,
+    max_time: Annotated[
+        float | None, typer.Option(help="The most seconds for the whole fit, its certificates included.")
+    ] = None,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(help="The most iterations for each subproblem, in the solver's unit (epochs, pairs, …)."),
+    ] = None,
     label_column: LabelColumnOption = None,
     positive: PositiveOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the stochastic solvers.")] = None,
     n_jobs: Annotated[
-        int | None, typer.Option(help="Subproblems at a time; -1 is all cores.", show_default="1")
+        int | None,
+        typer.Option(help="How many subproblems are solved at a time; -1 is one for each core.", show_default="1"),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Train a model, prove how close it is to the optimum, and save both in one file without pickle.
+    """Train a model, prove how close it is to the optimum, and save model and proof in one file without pickle.
 
     The exit code is 0 when the gap is proven to be at most tol, and 1 when training stopped before; the model is saved all the same.
     After Ctrl-C the best model so far is saved, and the exit code is 130.
 
-    The features are taken as they are, or brought to one scale by --scale. The model file then holds the scaler too, and predict and verify apply it
-    to the data, which they take as it is.
+    The features are taken as they are, or brought to one scale by --scale. With --scale the model file holds the scaler too: predict and verify take
+    data that is not scaled, and scale it themselves.
 
     Example: [bold]gapless train a9a.svm --kernel rbf -C 10 --out model.safetensors[/bold]
 
@@ -152,7 +164,7 @@ def train(
 
 
 def _estimator(task: str, linear: bool, given: dict[str, Any]) -> Any:
-    """The estimator that the options name; an option that it does not have is refused."""
+    """The estimator that the options ask for; an option that this estimator does not have is refused."""
     if linear and task == "one-class":
         raise InvalidInputError(
             "--linear is for --task classification and regression; a one-class machine takes --kernel linear."
@@ -192,7 +204,7 @@ def _because(task: str, linear: bool, with_nu: bool) -> str:
 
 
 def _kernel_parameters(given: dict[str, Any]) -> dict[str, Any]:
-    """``given`` with its kernel and the kernel's parameters as an estimator takes them."""
+    """The options ``given``, with the kernel and its parameters in the form that an estimator takes."""
     rest = {name: value for name, value in given.items() if name not in ("kernel", "gamma", "degree", "coef0")}
     own: dict[str, Any] = {name: given[name] for name in ("gamma", "degree", "coef0") if name in given}
     if "gamma" in own and own["gamma"] not in ("scale", "auto"):
@@ -216,14 +228,14 @@ def _kernel_parameters(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fit(model: Any, X: Any, y: np.ndarray | None) -> Interrupted | None:
-    """Fit, with warnings as sentences; the interruption that a fitted model has survived, if there was one."""
+    """Fit, and print warnings as sentences; return the interruption where Ctrl-C has ended the fit and left a fitted model."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         error_console().print(f"gapless: {message}", markup=False)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", ConvergenceWarning)  # what it says is said with the exit code
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the sentence that comes with the exit code says the same
         warnings.showwarning = show
         try:
             model.fit(X, y)

@@ -1,4 +1,4 @@
-"""What ``gapless train`` tells of a finished run, for people and for programs."""
+"""What ``gapless train`` prints of a finished run, for people and for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gapless.data.samples import Samples
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run; ``worst`` is the subproblem of the widest gap."""
+    """A finished run of ``gapless train``; ``worst`` is the subproblem with the widest gap."""
 
     task: str
     model: Any
@@ -27,7 +27,7 @@ class Run:
 
 
 def print_json(run: Run) -> None:
-    """One JSON object."""
+    """Print the run as one JSON object."""
     model = run.model
     classes = getattr(model, "classes_", None)
     content = {
@@ -52,7 +52,7 @@ def print_json(run: Run) -> None:
 
 
 def print_run(run: Run) -> None:
-    """Names and values, one a line."""
+    """Print the run as names and values."""
     model, samples = run.model, run.samples
     parts = len(model.certificates_)
     among = f" (the worst of {parts} subproblems)" if parts > 1 else ""

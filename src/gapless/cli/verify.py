@@ -1,4 +1,4 @@
-"""``gapless verify``."""
+"""``gapless verify``: prove a saved model again."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from gapless.cli.models import (
 )
 from gapless.cli.output import JsonOption, console
 from gapless.errors import InvalidInputError, UnsupportedError
-from gapless.estimators.special import vanishes
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.independent import evaluate_independently
+from gapless.proof.zero import vanishes
 from gapless.solve import solve
 from gapless.store import load
 from gapless.store.scaled import split
 from gapless.verify.sklearn_models import parts_of_estimator
 
-# What rounding may make of a value that is computed again, in another order.
+# The relative difference that rounding may make between a value and the same value computed again in another order; by hand, far above float64's own.
 _ROUNDING = 1e-6
 
 
@@ -45,11 +45,11 @@ def verify(
 ) -> None:
     """Prove a saved model again, from its file and the data that it was trained on alone.
 
-    The primal value is recomputed from the model as it predicts, the dual value from its dual variables, both in plain NumPy, with none of the
-    compiled loops that fitted it. The proof holds, with exit code 0, when both agree with the stored certificate and their relative gap is at most
-    tol. The exit code is 1 when the proof does not hold on this data, and 2 when a file is damaged or is none that this command reads.
+    The primal value is recomputed from the model as it predicts, the dual value from its dual variables, both in plain NumPy, without the compiled
+    loops that fitted the model. The proof holds, with exit code 0, when both values agree with the stored certificate and their relative gap is at
+    most tol. The exit code is 1 when the proof does not hold on this data, and 2 when a file is damaged or cannot be read by this command.
 
-    A model that was trained with --scale is proven on the data as its own scaler makes it.
+    A model that was trained with --scale is proven on the data as scaled by its own scaler.
 
     Example: [bold]gapless verify model.safetensors a9a.svm[/bold]
     """
@@ -87,7 +87,7 @@ def verify(
 
 
 def _recomputed(model: Any, X: Any, y: np.ndarray | None) -> list[tuple[Problem, Certificate, float]]:
-    """For each subproblem what the model and the data prove, and the largest of its dual variables."""
+    """(problem, recomputed certificate, largest dual variable) for each subproblem."""
     try:
         n = model.shape_fit_[0] if hasattr(model, "shape_fit_") else len(model._solved[0].beta)
         if X.shape[0] != n:
@@ -97,7 +97,7 @@ def _recomputed(model: Any, X: Any, y: np.ndarray | None) -> list[tuple[Problem,
         raise fail(f"The proof does not hold on this data: {error}", FAILED) from None
     found = []
     for (problem, point), solved in zip(parts, model._solved, strict=True):
-        # A linear model's file keeps the dual variables beside w.
+        # The file of a linear model keeps the dual variables besides w.
         beta = solved.beta if point.beta is None else point.beta
         certificate = _certificate(problem, replace(point, beta=beta), solved, model.tol)
         found.append((problem, certificate, float(np.abs(beta).max(initial=0.0))))
@@ -109,7 +109,8 @@ def _certificate(problem: Problem, point: Point, solved: Any, tol: float) -> Cer
         point = _stretched(point)
     primal, dual = evaluate_independently(problem, point)
     if not _names_its_dual(solved) and solved.proven and combine(primal, dual).relative_gap > tol:
-        # The bound came from another iterate than the model's, which the file does not keep. Any feasible dual point is one.
+        # The stored dual value came from another iterate than the model, which the file does not keep. Every feasible dual point gives a bound, so
+        # that a new one is looked for.
         found = solve(problem, tol=0.1 * tol, start=Point(beta=dual.beta))
         dual = replace(
             evaluate_independently(problem, Point(beta=found.certified.beta))[1], box_violation=dual.box_violation
@@ -118,7 +119,7 @@ def _certificate(problem: Problem, point: Point, solved: Any, tol: float) -> Cer
 
 
 def _stretched(point: Point) -> Point:
-    """The model by a hair longer, so that rounding does not make it miss a hard margin, which would cost infinitely much."""
+    """The model, longer by a hair, so that no rounding makes it miss a hard margin, which would cost infinitely much."""
     parts = {name: getattr(point, name) for name in ("beta", "w", "b", "offsets")}
     return Point(**{name: None if part is None else (1 + 0.25 * _ROUNDING) * part for name, part in parts.items()})
 

@@ -1,4 +1,4 @@
-"""The versions of Gapless and of what it stands on, and the machine, for a report of a bug."""
+"""The versions of Gapless and of the packages that it uses, and the machine, for a report of a bug."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import metadata
 from gapless import _native
 from gapless.machine import core_count
 
-# What a fit uses, then what is used where it is installed.
+# The packages that a fit uses, and those that are used where they are installed.
 _PACKAGES = ("gapless", "numpy", "scipy", "scikit-learn", "threadpoolctl", "safetensors")
 _OPTIONAL = ("matplotlib", "qpsolvers", "clarabel", "onnx", "torch", "pandas", "pyarrow")
 

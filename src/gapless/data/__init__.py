@@ -23,7 +23,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when asked for: reading files takes packages that solving does not.
+    # The store is imported when it is asked for: it takes packages for files (scikit-learn's datasets among them) that solving does not need.
     if name in ("convert", "open_store"):
         from gapless.data import store
 

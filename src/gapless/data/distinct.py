@@ -1,4 +1,4 @@
-"""Which samples are the same: equal rows, equal targets, equal groups."""
+"""Which samples are equal: in their rows, their targets and their groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gapless.data.rows import Rows
 
 
 def distinct_samples(rows: Rows, y: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(first, which): the first sample of each kind, in order, and for each sample its kind's place in ``first``.
+    """(first, which): the first sample of each kind of equal ones, in order, and for each sample the place of its kind in ``first``.
 
     >>> import numpy as np
     >>> from gapless.data.rows import as_rows

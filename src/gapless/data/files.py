@@ -25,9 +25,10 @@ _OPENERS = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 _DELIMITERS = ",;\t"
 CSV_SUFFIXES = (".csv", ".tsv")
 SVMLIGHT_SUFFIXES = (".libsvm", ".svm", ".svmlight")
-# How files that are no text begin.
+# The first four bytes of an .npz file (a ZIP archive) and of a Parquet file.
 NPZ_MAGIC, PARQUET_MAGIC = b"PK\x03\x04", b"PAR1"
-_LONGEST_LABEL = 1_000  # letters: all labels are stored at the width of the longest
+# Letters: NumPy stores all labels at the width of the longest, four bytes a letter, so that one damaged cell would take memory for every sample.
+_LONGEST_LABEL = 1_000
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -59,12 +60,12 @@ def read_samples(
 
     A text's format is taken from the suffix (.csv, .tsv, .svm, .libsvm, .svmlight) or else from the first line. In CSV the delimiter is a comma, a
     semicolon or a tab, and a first line without any number in its feature columns is a header. In CSV and Parquet the label is the last column unless
-    ``label_column`` gives its name or its number (from 0; negative from the end); with ``labelled=False`` there is none unless it is given so.
-    A .npz file holds the arrays X and y, or y and the parts of a CSR matrix: data, indices, indptr, shape. Labels are numbers where all of them are,
-    else strings; ``numeric_labels`` refuses the latter.
+    ``label_column`` gives its name or its number (from 0; negative from the end); with ``labelled=False`` there is no label unless ``label_column``
+    names one. A .npz file holds the arrays X and y, or y and the parts of a CSR matrix: data, indices, indptr, shape. Labels are numbers where all of
+    them can be read as numbers, else strings; ``numeric_labels`` refuses strings.
 
-    ``n_features`` is what a model expects: LIBSVM format, which leaves out zeros, is padded with zeros, and a table of exactly that many
-    columns has no labels.
+    ``n_features`` is the number of features that a model expects: samples in LIBSVM format, which leaves out zeros, are padded with zeros, and a
+    table of exactly that many columns has no labels.
 
     >>> import io
     >>> samples = read_samples(io.BytesIO(b"kind,height,width\nyes,1,2\nno,3,4\n"), label_column="kind")
@@ -85,7 +86,7 @@ def read_samples(
 
 
 def with_width(name: str, samples: Samples, n_features: int) -> Samples:
-    """Samples of as many features as a model has: a sparse matrix is padded with zeros, other widths are refused."""
+    """The samples with as many features as a model has: a narrower sparse matrix is padded with zeros, every other width is refused."""
     X: Any = samples.X
     n, width = X.shape
     if width > n_features or (width < n_features and not sp.issparse(X)):
@@ -111,7 +112,7 @@ def _read_text(name: str, content: bytes, wanted: Wanted) -> Samples:
 
 
 def refuse_label_column(name: str, wanted: Wanted) -> None:
-    """LIBSVM's format has no columns to choose from."""
+    """Refuse a label column for LIBSVM's format, which has no columns to choose from."""
     if wanted.label_column is not None:
         raise InvalidInputError(
             f"label_column is for CSV and Parquet files; {name} is in LIBSVM format, where the label comes first."
@@ -163,7 +164,7 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: Wanted) -> Samples:
             f"{name}, line {rows[0][0]}: a row needs a label and at least one feature; got one cell."
         )
     label = _label_position(name, rows[0][1], wanted)
-    # A first data line may hold a typing error, so one number is enough to make it data.
+    # One number makes the first line a line of data, since such a line may hold a typing error too.
     named = isinstance(wanted.label_column, str) and not _is_whole(wanted.label_column)
     is_header = named or not any(is_number_text(cell) for j, cell in enumerate(rows[0][1]) if j != label)
     header = rows[0][1] if is_header else None
@@ -177,9 +178,8 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: Wanted) -> Samples:
                 f"{name}, line {number}: expected {width} cells as in the first line; got {len(row)}."
             )
     numbers = [number for number, _ in rows]
-    cells = np.array(
-        [row for _, row in rows], dtype=object
-    )  # texts of their own lengths: one long cell does not widen all
+    # Python's texts keep their own lengths; in an array of NumPy's text type one long cell would widen all others.
+    cells = np.array([row for _, row in rows], dtype=object)
     columns = [j for j in range(width) if j != label]
     titles = [f"column {j}" if header is None else f"column {header[j]!r}" for j in range(width)]
     X = _as_numbers(cells[:, columns])
@@ -207,7 +207,7 @@ def _read_csv(name: str, text: str, delimiter: str, wanted: Wanted) -> Samples:
 
 
 def _label_position(name: str, titles: Sequence[str], wanted: Wanted) -> int | None:
-    """The number of the label's column; None where there is none. ``titles`` is the first line, or the columns' names."""
+    """The number of the label's column; None where the table has no labels. ``titles`` is the first line, or the columns' names."""
     width, column = len(titles), wanted.label_column
     if not wanted.has_label(width):
         return None
@@ -248,7 +248,7 @@ def _read_parquet(name: str, content: bytes, wanted: Wanted) -> Samples:
 
 
 def parquet_pieces(name: str, source: Any, wanted: Wanted, rows: int | None = None) -> Iterator[Samples]:
-    """The samples of a Parquet file, at most so many rows at a time; all at once if None."""
+    """The samples of a Parquet file, at most ``rows`` of them at a time; all at once if None."""
     try:
         import pandas  # type: ignore[import-untyped]  # noqa: F401
         import pyarrow  # type: ignore[import-untyped]
@@ -349,7 +349,7 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-# --- all
+# --- text
 
 
 def _is_whole(text: str) -> bool:

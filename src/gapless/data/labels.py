@@ -1,4 +1,4 @@
-"""Labels that are Python objects: each is there, and all of them can be compared with each other."""
+"""Checks of labels that are Python objects: none may be missing, and all must be of one kind, so that they can be compared."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from gapless.errors import InvalidInputError
 
-_MISSING = ("NAType", "NaTType")  # pandas' own words for what is missing, which compare with nothing
+_MISSING = ("NAType", "NaTType")  # the types of pandas' own missing values, which compare with nothing
 
 
 def check_objects(y: Any, name: str = "y") -> None:
-    """Refuse None, NA and NaN among objects, and text beside numbers, which no order and no equality decides; arrays of numbers pass unseen."""
+    """Refuse None, NA and NaN among objects, and text beside numbers, which cannot be sorted together; arrays of numbers are not looked at."""
     objects = _objects(y)
     if objects is None:
         return
@@ -27,7 +27,7 @@ def check_objects(y: Any, name: str = "y") -> None:
 
 
 def _objects(y: Any) -> Iterable[Any] | None:
-    """The labels where they are Python objects, else None."""
+    """The labels in a flat list where they are Python objects, else None."""
     if isinstance(y, (list, tuple)):
         return None if {type(each) for each in y} <= {int, bool, float} else [e for each in y for e in _flat(each)]
     kind = getattr(getattr(y, "dtype", None), "kind", None)

@@ -1,4 +1,4 @@
-"""How much memory is left, and a refusal in words before an array is allocated that would not fit."""
+"""How much memory is left, and the error that is raised before an array is allocated that would not fit."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _machine_bytes() -> int:
 def _container_bytes() -> int:
     folder = Path("/sys/fs/cgroup")
     for limit, usage in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+        ("memory.max", "memory.current"),  # control groups, version 2
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),  # version 1
     ):
         try:
             return max(0, int((folder / limit).read_text()) - int((folder / usage).read_text()))

@@ -1,4 +1,4 @@
-"""The arrays of a .npz file, whose shapes are held against the bytes that are there before anything of that shape is made."""
+"""The arrays of a .npz file. A header's shape is compared with the bytes that follow it before any array of that shape is allocated."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.lib import format as npy
 
-# What zipfile raises: for damage the first four, then for methods that it does not know, ciphers, and members that its own list lacks.
+# The errors of zipfile: the first four for damaged files, then one each for an unknown compression, for encryption, and for a missing member.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, KeyError)
 
 
 def read_arrays(content: bytes, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Those of the arrays that the file has; ValueError, with a sentence, for whatever is no .npz file of plain arrays."""
+    """The arrays of these names, as far as the file has them; a ValueError with a sentence where it is no .npz file of plain arrays."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {member.removesuffix(".npy"): member for member in archive.namelist()}

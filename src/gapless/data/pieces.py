@@ -1,4 +1,4 @@
-"""Samples a part at a time: of a file where its format allows that, and of a matrix that is mapped from disk."""
+"""Samples a part at a time: from a file whose format allows it, and from a matrix that is mapped from disk."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from gapless.errors import InvalidInputError
 
 __all__ = ["PIECE", "Wanted", "file_pieces", "row_blocks"]
 
-PIECE = 1 << 24  # bytes of text, or eight times the cells of a table, that are in memory at a time
+# Bytes of text, or of a table's cells in float64, that are in memory at a time: 16 MiB is little beside the interpreter and its libraries, and long
+# enough that the work on a piece outweighs that of starting with it.
+PIECE = 1 << 24
 _STREAMS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 def file_pieces(file: Path, wanted: Wanted) -> Iterator[tuple[Samples, bool]]:
-    """The samples of a file, each time with whether their indices are raw: as LIBSVM text has them, where only the whole tells what they count from.
+    """(samples, raw) for each part of a file. LIBSVM text and Parquet come a part at a time, CSV and .npz at once.
 
-    LIBSVM text and Parquet come a part at a time, CSV and .npz at once.
+    ``raw`` says that the indices are those of LIBSVM text, which count from 0 or from 1: only the whole file tells.
     """
     try:
         with _STREAMS.get(file.suffix, open)(file, "rb") as stream:
@@ -51,7 +53,7 @@ def file_pieces(file: Path, wanted: Wanted) -> Iterator[tuple[Samples, bool]]:
 
 
 def row_blocks(samples: Samples, dense: bool = False) -> Iterator[Samples]:
-    """Consecutive rows of samples, some 16 MiB at a time; ``dense``: as they are after they are made dense."""
+    """Consecutive rows of samples, about ``PIECE`` bytes at a time; with ``dense`` sparse rows are made dense, and count with all their cells."""
     X: Any = samples.X
     n, d = X.shape
     width = X.nnz / n if sp.issparse(X) and not dense else d
@@ -71,7 +73,7 @@ def _columns(file: Path) -> int:
 
 
 def _is_csv_stream(name: str, stream: BinaryIO) -> bool:
-    """Whether a text is CSV, by its name or its first line; the stream is at its beginning afterwards."""
+    """Whether a text is CSV, by its name or its first line; the stream is rewound."""
     stream.seek(0)
     lines = (line.decode("utf-8", errors="replace").lstrip("\ufeff") for line in stream)
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")

@@ -1,4 +1,4 @@
-"""Matrix–vector products in float64, whatever the storage, without a float64 copy of float32 data and without reading a mapped file twice."""
+"""Products of a matrix with vectors in float64, whatever its storage: float32 values are not copied to float64, and a mapped file is read once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def matvec(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
 
 
 def row_products(X: np.ndarray | sp.csr_array, w: np.ndarray) -> np.ndarray:
-    """X w in float64, like :func:`matvec`, where the bits of a row's products do not depend on the rows beside it, as those of BLAS do."""
+    """X w in float64 like :func:`matvec`, but never by BLAS, whose last bits depend on the other rows: equal rows have equal products here."""
     w = np.ascontiguousarray(w, dtype=np.float64)
     if X.shape[1] != w.shape[0]:
         raise InvalidInputError(f"X must have {w.shape[0]} columns, as many as there are weights; got {X.shape[1]}.")

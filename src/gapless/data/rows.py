@@ -1,4 +1,4 @@
-"""Dense and CSR rows as the compiled core reads them (native/core/rows.hpp): arrays of few types, in the order of memory.
+"""Dense and CSR rows as the compiled core reads them (native/core/rows.hpp): C-contiguous arrays of a few types.
 
 The arrays are read-only views: a solver cannot write into the caller's data.
 """
@@ -12,7 +12,8 @@ import numpy as np
 
 from gapless import _native
 
-# Values that are looked at together: they stay in the cache, and the first block mostly tells what all are.
+# Values that ``compact`` looks at together: half a megabyte, which stays in the cache between two looks. Where values are neither ones nor float32,
+# the first block mostly tells, and the rest is not read.
 _BLOCK = 1 << 16
 
 
@@ -59,7 +60,7 @@ def _unsigned(indices: np.ndarray) -> np.ndarray:
 
 
 def compact(rows: Rows) -> Rows:
-    """The same numbers in less memory, for loops that read them many times: no values where all are one, float32 where that is exact."""
+    """The same CSR rows in less memory, for loops that read them many times: without values where all are one, in float32 where that is exact."""
     if not isinstance(rows, CsrRows) or is_mapped(rows.values):
         return rows
     values = rows.values
@@ -94,14 +95,14 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 
 def squared_norms(rows: Rows, n: int, step: int = 1) -> np.ndarray:
-    """‖xᵢ‖² of every so many of the first n rows, in float64."""
+    """‖xᵢ‖² in float64 for i = 0, step, 2 step, … below n."""
     out = np.empty((n + step - 1) // step)
     _native.squared_norms(rows, n, step, out)
     return out
 
 
 def row_entries(rows: Rows) -> float:
-    """Stored entries of an average row, at least one: what a pass over one row costs."""
+    """The stored entries of an average row, at least one: the work of a pass over it."""
     if isinstance(rows, DenseRows):
         return float(rows.values.shape[1])
     return max(1.0, len(rows.indices) / max(1, len(rows.indptr) - 1))

@@ -1,4 +1,4 @@
-"""What a file of samples holds, and the numbers in its text."""
+"""Samples as a file holds them, and how texts in such a file are read as numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 @dataclass(frozen=True)
 class Samples:
-    """What a file holds: X (CSR from LIBSVM format, else an array), y (empty where it has no labels), and the columns' names where it has them.
+    """The content of a file: X (CSR from LIBSVM format, else an array), y (empty where the file has no labels), and the names of the columns.
 
-    ``label_name`` is the name of the label's column.
+    ``feature_names`` and ``label_name`` are None where the file has no names.
     """
 
     X: np.ndarray | sp.csr_array

@@ -1,7 +1,7 @@
-"""How large numbers may be: what is computed from them must stay within float64, or no bound could be proven.
+"""How large the numbers of a problem may be: P and D must stay within float64, or no bound could be proven.
 
-The largest terms of the primal and the dual are products of four numbers, c² x² (w = Σ βx with |β| ≤ c, squared). With costs and entries of at
-most LARGEST = 1e75 they are at most 1e300, which leaves sums of 1e8 terms below the largest float, 1.8e308. The duals of squared losses divide
+The largest terms of P and D are products of four numbers, c² x² (the square of w = Σ βx with |β| ≤ c). With costs and entries of at most
+LARGEST = 1e75 these terms are at most 1e300, so that sums of 1e8 of them stay below the largest float, 1.8e308. The duals of squared losses divide
 by c, which therefore is at least 1 / LARGEST.
 """
 
@@ -18,18 +18,24 @@ from gapless.data.rows import DenseRows, squared_norms
 from gapless.errors import InvalidInputError
 
 LARGEST = 1e75
-# A solver keeps some eight vectors as long as a sample. Below this width they are too short to ask the system how much memory is left.
-_VECTORS, _WIDE = 8, 2**24
-_SHORT = 2**13  # numbers that BLAS adds up on one thread
+# Solvers of linear problems keep about eight vectors with an entry a feature (w, its gradient, a direction, their best and former values).
+_VECTORS = 8
+# Up to so many features these vectors take at most 1 GiB, and the system is not asked how much memory is left.
+_WIDE = 2**24
+# Up to so many numbers OpenBLAS computes an inner product on one thread (its own limit is 10,000).
+_SHORT = 2**13
 
 
 def is_moderate(values: np.ndarray) -> bool:
-    """Whether all numbers are finite and their squares sum to at most LARGEST², by one pass without a temporary; False asks for a second look."""
+    """Whether all numbers are finite and their squares sum to at most LARGEST², by one pass without a temporary.
+
+    False does not mean that a number is too large: many moderate ones may have too large a sum.
+    """
     flat = values.reshape(-1) if values.flags.c_contiguous else values.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         if flat.size <= _SHORT or flat.dtype.char not in "fd":
             return float(np.dot(flat, flat)) <= LARGEST**2
-        # BLAS shares longer sums among threads, which take longer to begin than the sum to end.
+        # BLAS shares longer sums among its threads, and to wake them may take longer than the sum itself.
         n = flat.size // _SHORT
         rest = flat[n * _SHORT :]
         squares = squared_norms(DenseRows(flat[: n * _SHORT].reshape(n, _SHORT)), n)
@@ -37,7 +43,7 @@ def is_moderate(values: np.ndarray) -> bool:
 
 
 def check_scale(values: np.ndarray, name: str) -> None:
-    """Refuse finite numbers beyond LARGEST."""
+    """Refuse numbers beyond LARGEST; infinite ones and NaN are the caller's to refuse."""
     if values.size == 0 or is_moderate(values):
         return
     largest = float(np.abs(values).max())
@@ -48,7 +54,7 @@ def check_scale(values: np.ndarray, name: str) -> None:
 
 
 def check_cost(cost: np.ndarray) -> None:
-    """Refuse costs, C times the samples' weights, that float64 cannot square or divide by; infinite ones are hard margins, zero is absence."""
+    """Refuse costs (C times the samples' weights) that float64 cannot square or divide by; zero (no sample) and infinity (a hard margin) pass."""
     if not cost.size:
         return
     low, high = float(cost.min()), float(cost.max())
@@ -67,7 +73,7 @@ def check_cost(cost: np.ndarray) -> None:
 
 
 def check_width(X: Any) -> None:
-    """Refuse by a sentence, before anything is allocated, as many features as no vector of weights has room for."""
+    """Refuse, before anything is allocated, so many features that the solver's vectors would not fit into memory."""
     d = X.shape[1]
     if d > _WIDE and sp.issparse(X):
         require_memory(8 * _VECTORS * d, f"training on {d:,} features, with {_VECTORS} vectors of that length,")

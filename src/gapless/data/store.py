@@ -1,7 +1,7 @@
 """Samples that stay on disk: a folder of raw arrays, written once from LIBSVM, Parquet or other files, and mapped into memory without being read.
 
-A store is a folder with ``store.json`` and the arrays it names: ``values``, ``indices`` and ``indptr`` of a CSR matrix, or a dense ``X``, and ``y``.
-Training reads it through the system's page cache, which the system takes back when memory is short.
+A store is a folder with ``store.json`` and the arrays that this file names: ``values``, ``indices`` and ``indptr`` of a CSR matrix, or a dense ``X``,
+and ``y``. Training reads the arrays through the page cache, whose pages the system drops when memory is short.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from gapless.data.pieces import Wanted, file_pieces, row_blocks
 from gapless.errors import InvalidInputError
 
 _HEAD, _FORMAT = "store.json", "gapless store 1"
-# The types that the arrays of a store have.
+# The types that the arrays of a store may have, as NumPy writes them.
 _NUMBERS = r"[<>][fiu][48]|\|[biu]1|[<>][iuf]2"
 _TYPES = {"X": "<f[48]", "values": "<f[48]", "indices": "<i4", "indptr": "<i4", "y": rf"{_NUMBERS}|[<>]U\d{{1,6}}"}
-_INDICES = 1 << 24  # indices that are rewritten at a time
+_INDICES = 1 << 24  # indices that are rewritten at a time: 64 MiB
 
 Progress = Callable[[str, int], Any]
 
@@ -47,9 +47,10 @@ def convert(
 ) -> Path:
     r"""Write a store from a file, from all files of a folder in the order of their names, or from another store; returns the store's path.
 
-    Files are what :func:`gapless.data.files.read_samples` reads. LIBSVM text and Parquet are read piece by piece, others file by file; all must have
-    the same columns, and LIBSVM files become CSR, all others what they are. ``dtype="float32"`` halves the values: the store then holds,
-    and a certificate then speaks of, the rounded numbers. ``progress`` is called with each file's name and the samples written so far.
+    The files are of the formats that :func:`gapless.data.files.read_samples` reads. LIBSVM text and Parquet are read piece by piece, others file by
+    file. All must have the same columns; LIBSVM text becomes CSR, tables become dense, and .npz files stay as they are. ``dtype="float32"`` halves
+    the memory of the values: the store then holds the rounded numbers, and a certificate speaks of them. ``progress`` is called with each file's
+    name and the number of samples written so far.
 
     >>> import tempfile, gapless as gl
     >>> folder = Path(tempfile.mkdtemp())
@@ -88,7 +89,7 @@ def convert(
 
 
 def _put(building: Path, target: Path) -> None:
-    """Have a store on disk and move it to its place; what was there goes only then, so that a kill at any moment leaves a whole store."""
+    """Move a new store to its place: it is flushed to disk first, and the former store goes last, so that a kill at any moment leaves one whole."""
     for file in building.iterdir():
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -101,7 +102,7 @@ def _put(building: Path, target: Path) -> None:
 
 
 def open_store(path: str | Path) -> Samples:
-    """The samples of a store; X maps its files and reads nothing yet."""
+    """The samples of a store. X maps the store's files: its values are read from disk when they are used."""
     folder = Path(path)
     try:
         head = json.loads((folder / _HEAD).read_text())
@@ -138,14 +139,14 @@ def _names(head: dict[str, Any], d: int) -> tuple[tuple[str, ...] | None, str | 
 
 
 def _plain(value: Any) -> Any:
-    """A number or a text of the head, and nothing else."""
+    """The value, which must be a whole number or a text: the head of a store has no others, and it may come from anywhere."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"its head holds {value!r}")
     return value
 
 
 def _csr(n: int, d: int, arrays: dict[str, np.ndarray]) -> sp.csr_array:
-    """A CSR matrix on mapped arrays. That the indices are below d is checked where they are first read through, in ``check_matrix``."""
+    """A CSR matrix on mapped arrays. ``check_matrix`` checks that all indices are below d, when a problem first reads them."""
     values, indices, indptr = arrays["values"], arrays["indices"], arrays["indptr"]
     if len(indptr) != n + 1 or indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError(f"indptr does not divide its {len(indices):,} entries among {n:,} samples")
@@ -157,7 +158,7 @@ def _csr(n: int, d: int, arrays: dict[str, np.ndarray]) -> sp.csr_array:
 
 
 def _mapped(folder: Path, name: str, dtype: str, length: int) -> np.ndarray:
-    """An array of a store; its type must be one that a store has, since a file may say anything."""
+    """An array of a store, mapped. Its type and length come from the head, and are compared with those of a store and with the file's size."""
     kinds = _TYPES.get(name)
     if kinds is None or not isinstance(dtype, str) or not re.fullmatch(kinds, dtype) or not isinstance(length, int):
         raise ValueError(f"its head names an array {name!r} of the type {dtype!r} and the length {length!r}")
@@ -194,7 +195,7 @@ class _Writer:
         self.label_name: str | None = None
 
     def add(self, name: str, piece: Samples, raw: bool = False) -> None:
-        """Append a piece; ``raw``: its indices are as LIBSVM text has them, so that only the whole tells whether they count from one."""
+        """Append a piece; ``raw`` says that its indices are those of LIBSVM text, and ``finish`` decides whether they count from one."""
         X: Any = piece.X
         sparse = sp.issparse(X)
         first = self.sparse is None
@@ -233,7 +234,7 @@ class _Writer:
         y.tofile(self.folder / "y.bin")
         arrays = {"y": [y.dtype.str, len(y)]}
         if self.sparse:
-            # As a whole file is read: indices that never are zero count from one.
+            # By the rule for a single file (``read_svmlight``), indices among which there is no zero count from one.
             first = 1 if self.raw and self.least >= 1 and self.entries else 0
             if first:
                 indices = np.memmap(self.folder / "indices.bin", dtype=np.int32, mode="r+")

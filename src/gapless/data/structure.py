@@ -1,4 +1,4 @@
-"""What must hold of the arrays behind a matrix before any loop reads them: compiled code, SciPy's as well as ours, trusts an index."""
+"""Checks of the arrays behind a matrix, before any loop reads them: compiled code, SciPy's as well as ours, does not check an index."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _TIMES = ("m", "M")  # the kinds of NumPy's datetime64 and timedelta64
 
 
 def check_structure(X: Any, name: str = "X") -> bool:
-    """Refuse a sparse matrix whose indices or lengths contradict each other or its shape; tells whether X is one that was looked at.
+    """Refuse a sparse matrix whose indices or lengths contradict each other or its shape; returns whether X was checked.
 
-    These are the formats whose conversion to CSR trusts their indices: CSR, CSC, BSR and COO. It takes one pass over the indices.
+    Checked are CSR, CSC, BSR and COO, the formats whose conversion to CSR trusts their indices, in one pass over the indices.
     """
     if isinstance(X, np.ndarray) or not sp.issparse(X):
         return False
@@ -30,7 +30,7 @@ def check_structure(X: Any, name: str = "X") -> bool:
 
 
 def check_kind(values: Any, name: str) -> None:
-    """Refuse what NumPy would silently take for numbers: masked entries as if they were there, times as counts of nanoseconds."""
+    """Refuse values that NumPy would silently take for numbers: masked entries, by ignoring the mask, and times, as counts of nanoseconds."""
     if type(values) is np.ndarray and values.dtype.kind not in _TIMES:
         return
     if np.ma.is_masked(values):  # readers of NetCDF and FITS files give masked arrays of which nothing is masked
@@ -44,8 +44,8 @@ def check_kind(values: Any, name: str) -> None:
 
 
 def _time_type(values: Any) -> str | None:
-    """The type of times among the values' types, of an array or of a table's columns; None where there is none."""
-    types: Any = getattr(values, "dtypes", None)  # of a table
+    """The first type of a date or a time, among the type of an array or the types of a table's columns; None where there is none."""
+    types: Any = getattr(values, "dtypes", None)  # a table has one a column
     if types is None:
         types = getattr(values, "dtype", None)
     kinds = list(types) if isinstance(types, Iterable) else [types]

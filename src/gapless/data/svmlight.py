@@ -1,4 +1,4 @@
-"""LIBSVM's format, ``label index:value …``: read by scikit-learn's parser, and its mistakes named with their lines."""
+"""LIBSVM's format, ``label index:value …``: read by scikit-learn's parser; a mistake in the text is named with its line."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gapless.data.samples import Samples, as_integers, is_finite_text
 from gapless.data.structure import check_structure
 from gapless.errors import InvalidInputError
 
-_LARGEST_INDEX = 2**32 - 1
+_LARGEST_INDEX = 2**32 - 1  # the compiled core stores indices in 32 bits (data/rows.py)
 
 
 def read_svmlight(name: str, content: bytes, zero_based: bool | str = "auto", first_line: int = 1) -> Samples:
-    """The samples of a text that is known to be UTF-8; ``zero_based="auto"`` takes indices that never are zero to count from one.
+    """The samples of a text that is known to be UTF-8; with ``zero_based="auto"`` indices among which there is no zero count from one.
 
-    ``first_line`` is the number of the text's first line, where it is a part of a file.
+    ``first_line`` is the number in its file of the text's first line, for messages.
     """
     try:
         X, y = load_svmlight_file(io.BytesIO(content), zero_based=zero_based)
@@ -40,7 +40,7 @@ def _raise_first_mistake(name: str, content: bytes, first_line: int) -> None:
 
 
 def _mistake(tokens: list[str]) -> str | None:
-    """What is wrong with a line, as a sentence; None if nothing is."""
+    """A sentence about the first mistake in a line; None where there is none."""
     if not tokens:
         return None
     label, *pairs = tokens

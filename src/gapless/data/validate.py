@@ -1,4 +1,4 @@
-"""The only place where input is checked: below it nobody looks at an array a second time."""
+"""The only place where input is checked: no layer below checks an array again."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from gapless.data.scale import check_scale, is_moderate
 from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
 
-_BOTH = np.array([False, True])
+_BOTH = np.array([False, True])  # the classes of labels that are booleans
 _BOTH.setflags(write=False)
-_FEW = 4096  # entries of which a temporary is cheaper than to silence the warnings of a sum
+# Entries up to which ``np.isfinite(values).all()`` takes no longer than entering and leaving ``np.errstate``, about 2 µs.
+_FEW = 4096
 
 
 def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.ndarray | sp.csr_array:
@@ -35,12 +36,12 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     if isinstance(dtype, np.dtype) and dtype.kind not in "biufO":
         raise InvalidInputError(f"{name} must hold real numbers; got the type {dtype}.")
     if type(X) is np.ndarray and dtype in (np.float32, np.float64) and X.flags.carray and n_features is None and X.size:
-        _check_entries(X, name)  # as it should be: nothing to convert
+        _check_entries(X, name)  # the array has the type and the order of the core already: it is not converted
         return X
     small = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and np.can_cast(dtype, np.float32)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)  # an overflow to inf is an error, never a silent one
+            warnings.simplefilter("error", RuntimeWarning)  # a cast that overflows to inf is refused, never silent
             X = check_array(
                 X,
                 accept_sparse="csr",
@@ -65,7 +66,7 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
         raise InvalidInputError(f"{name} must have {n_features} features as in training; got {d}.")
     if sp.issparse(X):
         X = sp.csr_array(X)
-        if not checked:  # of a format that knows no indices
+        if not checked:  # the format was one without indices (DIA, LIL, DOK)
             check_structure(X, name)
         X = _canonical(X)
         _check_entries(X.data, name, X)
@@ -89,7 +90,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         _check_finite(y, "y")
     if y.dtype.kind == "b" and 0 < np.count_nonzero(y) < n:
         return np.where(y, 1.0, -1.0), _BOTH
-    if y.dtype.kind in "bif" and y.size:  # two numbers, as almost always: no need to sort
+    if y.dtype.kind in "bif" and y.size:  # labels are mostly two numbers, which their extremes tell without a sort
         low, high = y.min(), y.max()
         upper = y == high
         if low < high and np.count_nonzero(upper) + np.count_nonzero(y == low) == len(y):
@@ -108,6 +109,22 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
             f"y must have exactly two classes for a margin loss; got {len(classes)} {kind}: {shown}."
         )
     return np.where(codes.reshape(n) == 1, 1.0, -1.0), classes
+
+
+def check_codes(codes: Any, n: int, n_classes: int | None) -> tuple[np.ndarray, int]:
+    """(classes as int64 numbers from 0 on, how many classes there are); without ``n_classes`` the largest code tells their number."""
+    codes = np.asarray(codes)
+    if codes.shape != (n,) or codes.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"codes must be whole numbers, one for each of the {n} samples; got {codes.dtype} of the shape {codes.shape}."
+        )
+    n_classes = int(codes.max()) + 1 if n_classes is None else int(n_classes)
+    if n_classes < 2 or codes.min() < 0 or codes.max() >= n_classes:
+        raise InvalidInputError(
+            f"codes must lie between 0 and n_classes - 1, of two classes at least; "
+            f"got {codes.min()} to {codes.max()} and n_classes={n_classes}."
+        )
+    return codes.astype(np.int64), n_classes
 
 
 def check_targets(y: Any, n: int) -> np.ndarray:
@@ -132,7 +149,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def as_weights(sample_weight: Any) -> np.ndarray:
-    """Weights as float64, finite and of a scale that sums and squares stand; their number and signs are the caller's to judge."""
+    """Weights as float64, finite and at most ``LARGEST`` (data/scale.py); the caller checks how many there are, and their signs."""
     check_kind(sample_weight, "sample_weight")
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
@@ -146,12 +163,12 @@ def as_weights(sample_weight: Any) -> np.ndarray:
 
 
 def check_beta(beta: Any, n: int) -> np.ndarray:
-    """Dual variables to start from: one finite float64 a sample, copied."""
+    """Dual variables to start from, copied: a finite float64 for each sample."""
     return _check_numbers(beta, n, "start", "start must be a Result, a Point or numbers")
 
 
 def check_shape(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers of a given shape as float64, contiguous, whether finite or not: part of a point that somebody offers for a proof."""
+    """Numbers as a contiguous float64 array of the given shape. They need not be finite: a proof of such a point has infinite bounds."""
     expected = f"{name} must hold numbers"
     try:
         array = np.ascontiguousarray(_as_array(values, expected), dtype=np.float64)
@@ -206,7 +223,7 @@ def is_finite(values: np.ndarray) -> bool:
     """Whether no number is NaN or infinite."""
     if values.size > _FEW:
         with np.errstate(over="ignore", invalid="ignore"):
-            total = values.sum(dtype=np.float64)  # needs no temporary, and may overflow where all entries are finite
+            total = values.sum(dtype=np.float64)  # without a temporary; finite entries may overflow it
         if math.isfinite(total):
             return True
     return bool(np.isfinite(values).all())

@@ -1,4 +1,4 @@
-"""Samples as LIBSVM or CSV text, Parquet or .npz, a block of rows at a time. Every number is written so that it is read back to the last bit."""
+"""Samples written as LIBSVM or CSV text, Parquet or .npz, a block of rows at a time, and every number such that it is read back to the last bit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Tell = Callable[[int], Any]
 
 
 def format_of(target: Path) -> str:
-    """The format that a name asks for: by its suffix, before .gz or .bz2 where it has one; a name without a suffix is a store's.
+    """The format that the suffix of a name asks for, where .gz and .bz2 are left out; a name without a suffix asks for a store.
 
     >>> [format_of(Path(name)) for name in ("a.svm.gz", "a.csv", "a.parquet", "a.npz", "a-store")]
     ['svmlight', 'csv', 'parquet', 'npz', 'store']
@@ -61,10 +61,10 @@ def check_writable(samples: Samples, form: str) -> None:
 
 
 def write_samples(stream: BinaryIO, samples: Samples, form: str, name: str, tell: Tell = lambda rows: None) -> None:
-    r"""Write samples to a stream; ``name`` says by its suffix whether text is compressed, and what CSV has between its cells.
+    r"""Write samples to a stream; the suffix of ``name`` tells whether a text is compressed, and the delimiter of CSV.
 
-    LIBSVM text counts its indices from one and leaves out zeros. CSV has a first line of names where the samples have names that are no numbers.
-    In CSV and Parquet the label is the last column. ``tell`` is called with the rows written so far.
+    LIBSVM text counts its indices from one and leaves out zeros. CSV has a first line of names where the samples have names and none of them is a
+    number. In CSV and Parquet the label is the last column. ``tell`` is called with the number of rows written so far.
 
     >>> stream = io.BytesIO()
     >>> write_samples(stream, Samples(np.array([[0.5, 0.0], [0.0, 0.1]]), np.array([1, -1])), "svmlight", "a.svm")
@@ -93,7 +93,7 @@ def _write_svmlight(stream: BinaryIO, samples: Samples, name: str, tell: Tell) -
 
 def _write_csv(stream: BinaryIO, samples: Samples, name: str, tell: Tell) -> None:
     text = io.StringIO()
-    # Texts are quoted, so that a mark within a name is not taken for what stands between cells.
+    # Texts are quoted, so that a comma or a tab within a name is not taken for the delimiter.
     delimiter = "\t" if ".tsv" in Path(name).suffixes else ","
     writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     names = samples.feature_names
@@ -145,7 +145,7 @@ _WRITERS: dict[str, Callable[[Any, Samples, str, Tell], None]] = {
 
 
 def _label_name(samples: Samples) -> str:
-    """The name of the label's column; one that no feature has."""
+    """The name of the label's column, with underscores added until no feature has it."""
     name = samples.label_name or "label"
     while samples.feature_names is not None and name in samples.feature_names:
         name += "_"

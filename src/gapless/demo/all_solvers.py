@@ -16,13 +16,14 @@ from gapless.solvers import QP, SOLVERS, ProjectedGradient, Solver
 from gapless.trace import Progress
 
 _TOL = 1e-6
-# O(1/t) methods: a relative gap of 1e-6 would take them some 10⁶ epochs, so that their own caps end them and the table shows how far they came.
+# The gap of these methods falls like 1/t: a relative gap of 1e-6 would take them some 10⁶ epochs, so that their own caps on the epochs end them, and
+# the table shows how far they came.
 _SUBGRADIENTS = ("subgradient", "sgd", "pegasos")
 _VARIANTS: tuple[Solver, ...] = (ProjectedGradient(acceleration=True), QP(form="primal"))
 
 
 def run(folder: Path | None, tell: Tell) -> Outcome:
-    """Linear hinge on standardised data with a regularised intercept, which every solver covers but those for squared losses."""
+    """A linear machine with the hinge loss and a regularised intercept on standardised data: every solver covers it but those for squared losses."""
     X, y = load_breast_cancer(return_X_y=True)
     problem = Problem(StandardScaler().fit_transform(X), y, C=0.1, intercept="regularized")
     covering = [name for name, solver in SOLVERS.items() if solver().unsupported(problem) is None]

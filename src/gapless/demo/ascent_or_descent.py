@@ -29,7 +29,7 @@ _SOLVERS = ("sdca", "sgd")
 
 @dataclass(frozen=True)
 class History:
-    """One run: its result, whose trace has an entry after each epoch, and the held-out accuracy of each of these iterates."""
+    """One run: the result, whose trace has an entry for each epoch, and the held-out accuracy of the iterate after each epoch."""
 
     result: Result
     accuracy: np.ndarray
@@ -47,7 +47,7 @@ def follow(problem: Problem, solver: str, test: tuple[Any, Any]) -> History:
         accuracy.append(float(np.mean(problem.classes[(f > 0).astype(int)] == y)))
 
     result = solve(problem, solver, tol=_TOL, max_iter=_MAX_EPOCHS, check_every=1, callback=look)
-    if len(accuracy) < len(result.trace):  # the check that ends a solve is told to nobody
+    if len(accuracy) < len(result.trace):  # the callback is not called after the check that ends a solve
         accuracy.append(score(result, test))
     return History(result, np.array(accuracy))
 
@@ -83,7 +83,7 @@ def _proven(histories: dict[str, History]) -> Check:
 
 
 def _close(histories: dict[str, History]) -> Check:
-    """A well-tuned SGD comes close, which only the other's proof can tell."""
+    """A well-tuned SGD comes close to the optimum, which only the dual value of sdca can prove."""
     sdca, sgd = (histories[name] for name in _SOLVERS)
     optimum = sdca.result.certificate.dual
     above = (sgd.result.certificate.primal - optimum) / optimum
@@ -103,7 +103,7 @@ def _draw(histories: dict[str, History], folder: Path) -> Path:
     GapDisplay.from_results(results, tol=_TOL).plot(middle, legend=False, title="Duality gap: ascent goes to zero")
     with style():
         for curve in display.curves:
-            # From the first epoch on: zero knows no class.
+            # The curve begins after the first epoch: the model at the start, zero, tells no class from the other.
             accuracy = 100 * histories[curve.label].accuracy[1:]
             stepwise = {"drawstyle": "steps-post", "markevery": EVERY, "markersize": 4}
             right.plot(curve.x[1:], accuracy, label=curve.label, **{**curve.look, **stepwise})

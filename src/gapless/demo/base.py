@@ -1,4 +1,4 @@
-"""What an experiment is: it runs, tells how far it is, and leaves tables, figures and checks of what it claims."""
+"""What an experiment is: it runs, tells how far it is, and returns tables, figures and checks of its claims."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 from gapless.compare import Row
 
-# Called with what runs now, and the share of the experiment that is done.
+# A function that an experiment calls with the name of what runs now, and with the share of the experiment that is done.
 Tell = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one problem under a title."""
+    """The rows of a table, a row for each run on one problem, under a title."""
 
     title: str
     rows: tuple[Row, ...]
@@ -23,7 +23,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Check:
-    """A claim, with the figures that the run gave, and whether they bear it out."""
+    """A claim, as a sentence with the figures of the run, and whether these figures bear it out."""
 
     claim: str
     holds: bool
@@ -31,14 +31,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment leaves."""
+    """What an experiment returns: its tables, the checks of its claims, and the files of its figures."""
 
     tables: tuple[Table, ...]
     checks: tuple[Check, ...]
     figures: tuple[Path, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The outcome in lists, dictionaries, numbers and text, as JSON takes them."""
         return {
             "tables": [{"title": t.title, "rows": [row.as_dict() for row in t.rows]} for t in self.tables],
             "checks": [{"claim": c.claim, "holds": bool(c.holds)} for c in self.checks],
@@ -47,14 +47,14 @@ class Outcome:
 
 
 class Run(Protocol):
-    """An experiment's function: ``folder`` None draws nothing."""
+    """The function of an experiment, which writes its figures into ``folder``; with None it draws nothing."""
 
     def __call__(self, folder: Path | None, tell: Tell) -> Outcome: ...
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A title and what to run."""
+    """An experiment: its title, and the function that runs it."""
 
     title: str
     run: Run

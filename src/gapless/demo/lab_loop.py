@@ -1,4 +1,4 @@
-"""Box-constrained coordinate ascent as a lab's notebook has it: interpreted, for the contrast with the compiled one."""
+"""Box-constrained coordinate ascent as the notebook of a computer lab has it: interpreted Python, for the contrast with the compiled solver."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from gapless.timing import fastest
 def lab_coordinate_ascent(X: np.ndarray, y: np.ndarray, c: float, epochs: int) -> np.ndarray:
     r"""λ after some epochs of λₖ ← clip(−(c + Σ_{i≠k} λᵢQₖᵢ)/Qₖₖ, −1, 0), in the order of the samples.
 
-    It maximises −Σλᵢ − (1/2c) λᵀQλ over λ ∈ [−1, 0]ⁿ, Q = diag(y) XXᵀ diag(y), the Fenchel dual of Σ max(0, 1 − yᵢ⟨xᵢ, a⟩) + (c/2)‖a‖². Each
-    step masks the k-th entry and multiplies what is left, O(n) and two copies, where one product with a matrix does a whole step of the other two.
+    The loop maximises −Σλᵢ − (1/2c) λᵀQλ over λ ∈ [−1, 0]ⁿ, Q = diag(y) XXᵀ diag(y), the Fenchel dual of Σ max(0, 1 − yᵢ⟨xᵢ, a⟩) + (c/2)‖a‖². Each
+    step masks the k-th entry and multiplies the rest, which is O(n) and makes two copies, for one sample; the lab's two other methods move all
+    samples by one product with a matrix.
 
     >>> lab_coordinate_ascent(np.array([[1.0], [2.0]]), np.array([-1.0, 1.0]), c=3.0, epochs=50).round(6)
     array([-1., -1.])
@@ -34,7 +35,7 @@ def lab_coordinate_ascent(X: np.ndarray, y: np.ndarray, c: float, epochs: int) -
 
 
 def lab_row(label: str, problem: Problem, epochs: float) -> Row:
-    """The loop's line of the table: so many epochs of it on a problem that has a regularised intercept and is stated by ``lam_sum=c``."""
+    """The line of the table for so many epochs of the lab's loop, on a problem with a regularised intercept that is stated by ``lam_sum=c``."""
     epochs = math.ceil(epochs)
     X = np.column_stack([problem.X, np.full(problem.n_samples, problem.intercept_scale)])
     lam, seconds = fastest(lambda: lab_coordinate_ascent(X, problem.y, problem.regularization, epochs))
@@ -42,6 +43,6 @@ def lab_row(label: str, problem: Problem, epochs: float) -> Row:
 
 
 def _prove(problem: Problem, lam: np.ndarray) -> Result:
-    """The point as a result: a solve that starts there and makes no step."""
+    """The point λ as a result: a solve that starts at this point and makes no step."""
     start = Point(beta=-lam * problem.y / problem.regularization)
     return solve(problem, "coordinate_ascent", start=start, tol=0.0, callback=lambda progress: True)

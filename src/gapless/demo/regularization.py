@@ -1,6 +1,6 @@
-"""Experiment 2: a lab's three algorithms with three strengths of regularisation on three toy sets: one curve falls and two rise.
+"""Experiment 2: the three algorithms of a computer lab, with three strengths of regularisation on three toy sets: one curve falls and two rise.
 
-The lab's problem Σ max(0, 1 − yᵢ⟨xᵢ, a⟩) + (c/2)‖a‖² is stated as ``lam_sum=c``, with a = (w, b): its samples have a last entry of one.
+The lab's problem Σ max(0, 1 − yᵢ⟨xᵢ, a⟩) + (c/2)‖a‖² is stated as ``lam_sum=c``, with a = (w, b): the lab's samples have a last entry of one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gapless.solve import solve
 from gapless.solvers import CoordinateAscent, ProjectedGradient, Solver, Subgradient
 
 _STRENGTHS = (1.0, 3.0, 5.0)
-# Coordinate ascent visits the samples one after the other, as the lab's does: the iterates are the same.
+# Coordinate ascent visits the samples in their order, as the lab's loop does, so that the iterates are the same.
 _SOLVERS: dict[str, Solver] = {
     "subgradient": Subgradient(),
     "projected_gradient": ProjectedGradient(),
@@ -34,20 +34,20 @@ _SOLVERS: dict[str, Solver] = {
 _SIDES: dict[str, Side] = {"subgradient": "primal", "projected_gradient": "dual", "coordinate_ascent": "dual"}
 _LAB = "the lab's loop"
 _TOL = 1e-4
-# Of the sub-gradient method, whose rate of 1/t does not promise the tolerance; the others reach it before their own caps.
+# The sub-gradient method, whose rate of 1/t does not promise the tolerance, is stopped here; the others reach the tolerance before their own caps.
 _MAX_EPOCHS: dict[str, int | None] = {"subgradient": 1000}
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """One data set with one c: the rows of the table by their solver, timed, and the curves, which are certified after each epoch."""
+    """One data set with one c: by solver, the row of the table, which is timed, and the result for the curves, which has a check after each epoch."""
 
     rows: dict[str, Row]
     curves: dict[str, Result]
 
 
 def toy_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """One set that a line separates, and two that it does not."""
+    """One set of points that a line separates, and two that no line separates."""
     return {
         "separable": make_blobs(200, centers=[[-2.0, -2.0], [2.0, 2.0]], cluster_std=1.0, random_state=0),
         "overlapping": make_blobs(200, centers=[[-1.2, -1.2], [1.2, 1.2]], cluster_std=1.3, random_state=0),
@@ -99,7 +99,7 @@ def _totals(cells: Sequence[_Cell]) -> tuple[dict[str, float], dict[str, float]]
 
 
 def _directions(cells: dict[tuple[str, float], _Cell]) -> Check:
-    """A sub-gradient step may raise the objective, so that its best iterate counts; the methods on the dual rise with every epoch."""
+    """A sub-gradient step may raise the objective, so that the best iterate counts; the methods on the dual raise it with every epoch."""
     traces = [(side, cell.curves[name].trace) for cell in cells.values() for name, side in _SIDES.items()]
     falls = [trace.best_primal[-1] < trace.primal[0] for side, trace in traces if side == "primal"]
     rises = [bool((np.diff(trace.dual) > 0).all()) for side, trace in traces if side == "dual"]
@@ -111,7 +111,7 @@ def _directions(cells: dict[tuple[str, float], _Cell]) -> Check:
 
 
 def _weak_duality(cells: dict[tuple[str, float], _Cell]) -> Check:
-    """The falling curve stays above the rising ones, and ends near them."""
+    """The falling primal curve stays above the rising dual curves, and ends near them."""
     ends = [[cell.rows[name] for name in _SIDES] for cell in cells.values()]
     between = [(min(row.primal for row in rows), max(row.dual for row in rows)) for rows in ends]
     crossing = max((dual - primal) / abs(primal) for primal, dual in between)
@@ -123,7 +123,7 @@ def _weak_duality(cells: dict[tuple[str, float], _Cell]) -> Check:
 
 
 def _interpreted(seconds: dict[str, float], epochs: dict[str, float]) -> Check:
-    """What the lab found, and why."""
+    """In the lab coordinate ascent was the slowest method, because its loop is interpreted."""
     each = {name: 1e3 * seconds[name] / epochs[name] for name in seconds}
     others = " and ".join(f"{each[name]:.2g} ms with {name}" for name in ("subgradient", "projected_gradient"))
     return Check(
@@ -134,7 +134,7 @@ def _interpreted(seconds: dict[str, float], epochs: dict[str, float]) -> Check:
 
 
 def _fastest(seconds: dict[str, float], cells: dict[tuple[str, float], _Cell]) -> Check:
-    """Why it is not so here."""
+    """Compiled, coordinate ascent is the fastest of the three."""
     own = seconds["coordinate_ascent"]
     reached = sum(cell.rows["coordinate_ascent"].relative_gap <= _TOL for cell in cells.values())
     others = ", ".join(f"{name} {seconds[name]:.2g} s" for name in ("projected_gradient", "subgradient"))
@@ -159,12 +159,12 @@ def _draw(sets: dict[str, Any], cells: dict[tuple[str, float], _Cell], folder: P
             cell = cells[name, c]
             accuracy = 100 * cell.rows["coordinate_ascent"].score
             display = ConvergenceDisplay.from_results(cell.curves, sides=_SIDES)
-            # The dual values of the iterates themselves, as the lab draws them, and not the better ones that a certificate may prove.
+            # The dual curve shows the values of the iterates themselves, as the lab draws them, and not the better ones that a certificate may prove.
             display.curves = [
                 replace(each, dual=np.array(cell.curves[each.label].trace.dual)) for each in display.curves
             ]
             display.plot(panels[i, j], legend=False, title=f"{name}, c = {c:g}: {accuracy:.1f} % right")
-            # One axis of epochs for all, so that panels compare.
+            # All panels have the same axis of epochs, so that they can be compared.
             panels[i, j].set_xlim(0.0, longest)
             panels[i, j].set_xticks([0, *10 ** np.arange(int(np.log10(longest)) + 1)])
             if j > 1:

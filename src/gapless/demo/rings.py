@@ -20,7 +20,7 @@ _TITLES = ("linear in (x, y)", "linear in polar coordinates", "RBF kernel")
 
 
 def make_rings(n: int = 240, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """n points on the rings of radius 1 and 2, with noise in the radius, in equal shares."""
+    """n points, half of them on the ring of radius 1 and half on that of radius 2, with noise in the radius."""
     rng = np.random.default_rng(seed)
     label = np.arange(n) % 2
     radius = 1.0 + label + rng.normal(0.0, 0.13, n)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
 
 from gapless.data.labels import check_objects
+from gapless.data.namespace import NamespaceMixin
 from gapless.data.products import row_products
 from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import as_weights
@@ -38,7 +39,7 @@ from gapless.solvers.smo.samples import FEW
 _MANY = 2**21  # kernel entries from which on a prediction is worth float32
 
 
-class KernelEstimator(SolvingMixin, BaseEstimator):
+class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     """Base of SVC, NuSVC, SVR, NuSVR and OneClassSVM."""
 
     _rules: ClassVar[dict[str, Rule]] = KERNEL
@@ -49,6 +50,9 @@ class KernelEstimator(SolvingMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
+
+    def _reads_arrays(self) -> bool:
+        return not takes_anything(self.kernel)
 
     def _take(self, X: Any, y: Any) -> tuple[Any, Any]:
         """(X, y) checked; X as given where the kernel is a function that may take anything."""

@@ -17,6 +17,7 @@ from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
+from gapless.estimators.documented import KERNEL_MODEL, documented
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.multiclass import class_weights, encode_labels, members_of, pack, pairs, unpack, vote
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
@@ -194,18 +195,24 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
 
 
 @register
+@documented(
+    f"classes_ class_weight_ {KERNEL_MODEL}",
+    approximation=(
+        "feature map",
+        "A feature map such as ``gapless.features.Nystroem(500)``: the model is trained on its features in place of the kernel, which is faster "
+        "on many samples. The dual point is feasible for the exact problem, so that ``certificate_`` is as exact as ever.",
+    ),
+    polish=("bool", "Whether the fit goes on from the approximate model to the exact optimum."),
+)
 class SVC(ApproximatingMixin, _KernelClassifier):
     r"""C-support vector classification, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, 1 - y_i f(x_i))`, b free.
 
-    A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes. Added: ``certificate_`` (primal, dual and gap; of several
-    subproblems the worst, all in ``certificates_``), ``trace_``, ``alpha_``, ``decision_interval``, ``save``; the parameters ``solver``,
-    ``max_time``, ``warm_start``, ``n_jobs`` and ``callback``. ``tol`` bounds the relative duality gap and the largest KKT violation:
-    a fit without a warning has each of ``certificates_`` within both, and ``fit_status_`` 0. ``max_time`` bounds the seconds of the whole fit.
-    ``probability`` is not offered; ``sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)`` gives probabilities.
+    A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes, except that ``probability`` is not offered. Added are the
+    attributes ``certificate_``, ``certificates_``, ``trace_`` and ``alpha_``, the methods ``decision_interval``, ``save``, ``compact`` and
+    ``to_onnx``, and the parameters from ``solver`` on. A fit without a warning has each of ``certificates_`` within ``tol``.
 
-    ``approximation``, a feature map such as ``gapless.features.Nystroem(500)``, has the model trained on its features of the kernel; the dual point
-    is feasible for the exact problem, so that ``certificate_`` is as exact as ever. ``polish=True`` goes on from there to the exact optimum.
-
+    Examples
+    --------
     >>> from gapless import SVC
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -284,14 +291,16 @@ class SVC(ApproximatingMixin, _KernelClassifier):
 
 
 @register
+@documented(f"classes_ class_weight_ {KERNEL_MODEL}")
 class NuSVC(_KernelClassifier):
     r"""ν-support vector classification: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - y_i f(x_i))`, reported in the scaling ρ = 1.
 
-    ν bounds the share of margin errors from above and the share of support vectors from below. A drop-in for :class:`sklearn.svm.NuSVC`,
-    with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum is zero and no gap is small relative to
-    it; the fit then counts as proven where neither primal − dual nor −dual is above ½ (1e-6·νn·R)², n and R being the number of
-    samples of the pair of classes and the largest distance of one of them from their mean.
+    A drop-in for :class:`sklearn.svm.NuSVC`, with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum
+    is zero, and no gap is small relative to zero; the fit then counts as proven where neither primal − dual nor −dual is above ½ (1e-6·νn·R)², n
+    being the number of samples of the pair of classes, and R the largest distance of a sample from their mean.
 
+    Examples
+    --------
     >>> from gapless import NuSVC
     >>> NuSVC(nu=0.5, kernel="linear").fit([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]).predict([[-3.0], [3.0]])
     array([0, 1])

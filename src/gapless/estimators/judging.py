@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gapless.estimators.special import vanishes
 from gapless.kernels import Validity
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
+from gapless.proof.zero import vanishes
 from gapless.result import Result, Status
 
 
@@ -17,7 +17,7 @@ class Bounds:
 
     A certificate is within the bounds where its relative gap and, if asked for, its KKT violation are. Where the kernel is not valid (not psd),
     nothing bounds the optimum, and the KKT violation alone counts. Where the optimum of a ν-form is zero, in place of the relative gap the absolute
-    one does, as :func:`~gapless.estimators.special.vanishes` says. ``tol`` is the user's, where the bound on the gap is another (else None).
+    one does, as :func:`~gapless.proof.zero.vanishes` says. ``tol`` is the user's, where the bound on the gap is another (else None).
     """
 
     gap: float

@@ -14,11 +14,13 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.data.namespace import NamespaceMixin
 from gapless.data.products import row_products
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
+from gapless.estimators.documented import LINEAR, LINEAR_MODEL, documented
 from gapless.estimators.kernel_spec import dense_if_small
 from gapless.estimators.linear_support import LinearSupport
 from gapless.estimators.multiclass import class_weights, encode_labels
@@ -55,7 +57,7 @@ _LINEAR: dict[str, Rule] = {
 }
 
 
-class _LinearEstimator(LinearSupport, SolvingMixin, BaseEstimator):
+class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = _LINEAR
 
     def __sklearn_tags__(self) -> Any:
@@ -156,21 +158,27 @@ def _check_penalty(penalty: str, loss: str, dual: bool | str) -> None:
 
 
 @register
+@documented(
+    f"classes_ {LINEAR_MODEL}",
+    **LINEAR,
+    penalty=("{'l1', 'l2'}", "The regulariser: ``'l1'``, which makes weights exactly zero, is for the squared hinge."),
+    loss=("{'hinge', 'squared_hinge'}", "The loss ℓ."),
+    multi_class=("{'ovr', 'crammer_singer'}", "More than two classes: each against the rest, or all in one problem."),
+)
 class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     r"""Linear support vector classification, with proof: :math:`\min ½‖w‖² + ½b²/s² + C \sum_i w_i ℓ(y_i, f(x_i))`, one-vs-rest.
 
-    ℓ is the squared hinge (default) or the hinge; s is ``intercept_scaling``. ``intercept="free"`` leaves b out of the regulariser, which
-    is the problem that :class:`SVC` solves. A drop-in for :class:`sklearn.svm.LinearSVC`; added are ``certificate_``, ``trace_``, ``support_``,
-    ``dual_coef_``, ``n_support_``, ``alpha_``, ``decision_interval``, ``save`` and the parameters ``intercept``, ``solver``, ``max_time``,
-    ``warm_start``, ``n_jobs``, ``callback``. ``dual`` is kept for compatibility and changes nothing, since the proof needs both sides:
-    ``loss="hinge", dual=False``, which scikit-learn refuses, is solved.
+    s is ``intercept_scaling``. A drop-in for :class:`sklearn.svm.LinearSVC`, with the additions of :class:`SVC`, the attributes ``support_``,
+    ``dual_coef_`` and ``n_support_``, and the parameter ``intercept``. ``loss="hinge", dual=False``, which scikit-learn refuses, is solved.
 
-    ``penalty="l1"`` makes weights exactly zero: :math:`\min ‖w‖_1 + |b|/s + C \sum_i w_i \max(0, 1 - y_i f(x_i))²`
-    (:class:`~gapless.problems.l1.L1Problem`), with a gap of at most the square of ``tol`` (1e-10 at the least).
+    ``penalty="l1"`` solves :math:`\min ‖w‖_1 + |b|/s + C \sum_i w_i \max(0, 1 - y_i f(x_i))²` (:class:`~gapless.problems.l1.L1Problem`), to a
+    gap of at most the square of ``tol`` (but not below 1e-10).
 
     ``multi_class="crammer_singer"`` trains all classes at once (:class:`~gapless.problems.crammer_singer.CrammerSingerProblem`) and ignores
-    ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, a column a class.
+    ``penalty``, ``loss`` and ``dual``; ``alpha_`` is then |β|, with a column for each class.
 
+    Examples
+    --------
     >>> from gapless import LinearSVC
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -317,11 +325,18 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
 
 
 @register
+@documented(
+    LINEAR_MODEL,
+    **LINEAR,
+    loss=("{'epsilon_insensitive', 'squared_epsilon_insensitive'}", "The loss: the error above ε, or its square."),
+)
 class LinearSVR(RegressorMixin, _LinearEstimator):
     r"""Linear support vector regression, with proof: :math:`\min ½‖w‖² + ½b²/s² + C \sum_i w_i \max(0, |y_i - f(x_i)| - ε)` or its square.
 
-    A drop-in for :class:`sklearn.svm.LinearSVR`, with the additions of :class:`LinearSVC`; ``dual`` changes nothing here either.
+    A drop-in for :class:`sklearn.svm.LinearSVR`, with the additions of :class:`LinearSVC`; s is ``intercept_scaling``.
 
+    Examples
+    --------
     >>> from gapless import LinearSVR
     >>> LinearSVR(C=100, fit_intercept=False, tol=1e-8).fit([[1.0], [2.0]], [2.0, 4.0]).coef_.round(4)
     array([2.])

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from gapless.estimators.callbacks import with_callbacks
+from gapless.estimators.documented import KERNEL_MODEL, documented
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, SHARE, Rule
 from gapless.estimators.regress import SingleKernelEstimator
@@ -17,14 +18,23 @@ from gapless.store import register
 
 
 @register
+@documented(
+    f"{KERNEL_MODEL} offset_",
+    nu=(
+        "float",
+        "ν, above 0 and at most 1: an upper bound on the share of training samples outside, a lower bound on the share of support vectors.",
+    ),
+    offset_=("array of shape (1,)", "ρ: ``decision_function = score_samples − offset_``."),
+)
 class OneClassSVM(OutlierMixin, SingleKernelEstimator):
     r"""Novelty detection: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - f(x_i))`.
 
-    ν bounds the share of training errors from above and the share of support vectors from below. A drop-in for
-    :class:`sklearn.svm.OneClassSVM`, with the additions of :class:`gapless.SVC`. Where the origin lies within the samples,
-    w = 0 is optimal, the optimum is zero and no relative gap is within ``tol``; the fit then counts as proven where neither primal − dual nor
-    −dual is above ½ (1e-6·νn·R)², R being the length of the longest sample.
+    A drop-in for :class:`sklearn.svm.OneClassSVM`, with the additions of :class:`gapless.SVC`. Where the origin lies within the samples, w = 0 is
+    optimal, the optimum is zero, and no gap is small relative to zero; the fit then counts as proven where neither primal − dual nor −dual is above
+    ½ (1e-6·νn·R)², n being the number of samples and R the length of the longest one.
 
+    Examples
+    --------
     >>> from gapless import OneClassSVM
     >>> OneClassSVM(gamma="auto").fit([[0.0], [0.44], [0.45], [0.46], [1.0]]).predict([[0.0], [0.44]])
     array([-1,  1])

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
+from gapless.estimators.documented import KERNEL_MODEL, documented
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
 from gapless.losses import EpsilonInsensitive
@@ -91,11 +92,14 @@ class _KernelRegressor(RegressorMixin, SingleKernelEstimator):
 
 
 @register
+@documented(KERNEL_MODEL)
 class SVR(_KernelRegressor):
     r"""ε-support vector regression, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, |y_i - f(x_i)| - ε)`, b free.
 
     A drop-in for :class:`sklearn.svm.SVR`, with the additions of :class:`gapless.SVC`.
 
+    Examples
+    --------
     >>> from gapless import SVR
     >>> model = SVR(kernel="linear", C=100, epsilon=0.0, tol=1e-8).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
     >>> model.predict([[3.0]]).round(4)
@@ -147,11 +151,24 @@ class SVR(_KernelRegressor):
 
 
 @register
+@documented(
+    KERNEL_MODEL,
+    nu=(
+        "float",
+        "ν, above 0 and at most 1: an upper bound on the share of errors above ε, a lower bound on the share of support vectors.",
+    ),
+    C=(
+        "float",
+        "The cost of an error above ε, against the regulariser: the larger, the closer the model follows the samples.",
+    ),
+)
 class NuSVR(_KernelRegressor):
-    r"""ν-support vector regression: :math:`\min ½‖w‖² + C (νnε + \sum_i w_i \max(0, |y_i - f(x_i)| - ε))`, with ε chosen by the problem.
+    r"""ν-support vector regression: :math:`\min ½‖w‖² + C (νnε + \sum_i w_i \max(0, |y_i - f(x_i)| - ε))`, where the optimum includes ε.
 
     A drop-in for :class:`sklearn.svm.NuSVR`, with the additions of :class:`gapless.SVC`.
 
+    Examples
+    --------
     >>> from gapless import NuSVR
     >>> model = NuSVR(kernel="linear", C=100, tol=1e-8).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
     >>> model.predict([[3.0]]).round(4)

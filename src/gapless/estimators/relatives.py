@@ -14,6 +14,7 @@ from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError
 from gapless.estimators.kernel_spec import resolve_gamma, resolve_kernel
@@ -36,7 +37,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class _WithOurKernels:
+class _WithOurKernels(NamespaceMixin):
     """What both share: the kernel is found once, in ``fit``, and is the one that predictions take."""
 
     kernel: Any

@@ -1,20 +1,13 @@
-"""The two special cases of the ν-forms: an optimum that leaves a choice, and one that is zero."""
+"""An optimum of a ν-SVC that leaves a choice."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
-from gapless.losses import Shortfall
-from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, Point, evaluate
+from gapless.proof.certificate import Point, evaluate
 from gapless.result import Result
-
-# A length of w, as a share of the longest that the data allows, that counts as zero. Its square, 1e-12, is well above what rounding of Kβ leaves of
-# an optimum of zero (1e-16 and its square root's worth of samples), and well below what any tol of a model distinguishes.
-_NO_LENGTH = 1e-6
 
 
 def favour_other_class(result: Result) -> Result:
@@ -47,31 +40,3 @@ def favour_other_class(result: Result) -> Result:
         result.certificate, primal=max(result.certificate.primal, primal.value), offset_intervals=intervals
     )
     return replace(result, offsets=offsets, certificate=certificate)
-
-
-def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
-    """Whether the optimum of a one-class machine or of a ν-SVC is proven to be zero: neither P − D nor −D is above ½ (1e-6·S·R)², and the KKT
-    violation is within ``tol``.
-
-    The optimum is −½‖w*‖², zero where the origin lies within the data (one-class), or where the reduced hulls of the classes meet (ν-SVC); no gap is
-    small relative to that. w* is a sum of samples whose coefficients add up to S = Σ|totals|, so that ‖w*‖ ≤ S·R, where R is the largest distance
-    of a sample from the origin or, in a ν-SVC, which does not depend on where the origin is, from the samples' mean. Within the bound neither w nor
-    w* is longer than a few millionths of the longest that they could be. An optimum that −D leaves away from zero has a relative gap, which counts.
-    """  # fmt: skip
-    if not problem.is_nu or certificate.kkt_violation > tol or not math.isfinite(certificate.gap):
-        return False
-    if (
-        not isinstance(problem.loss, Shortfall) or problem.loss.target.any()
-    ):  # ν-SVR, whose optimum is of the size of its targets
-        return False
-    size = _NO_LENGTH * float(np.abs(problem.totals).sum())
-    used = problem.cost > 0
-    squares = problem.diagonal[used]
-    most = max(certificate.gap, -certificate.dual)
-    if most > 2.0 * size**2 * float(squares.max()):  # no distance from the mean exceeds twice the longest sample
-        return False
-    if len(problem.totals) > 1:
-        share = used / used.sum()
-        f = problem.expand(share)
-        squares = np.maximum(0.0, squares - 2.0 * f[used] + float(share @ f))
-    return most <= 0.5 * size**2 * float(squares.max())

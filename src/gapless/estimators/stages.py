@@ -1,8 +1,8 @@
 """Small subproblems in stages: pairs first, a second-order method where pairs stop paying, and pairs again to finish.
 
-Features of very different scales make a dual that pairs descend slowly: breast cancer as it is takes a linear SVC millions of them. A kernel of few
-samples is a linear model on few features, whatever it is: the samples' own, or the rows of a factor of their Gram matrix. There an interior point
-takes some twenty steps. Its β is a dual point of the problem itself, from which pairs go on, mostly by none, and which the kernel itself certifies.
+Features of very different scales make a dual that pairs descend slowly: breast cancer as it is takes a linear SVC millions of them, and so does a
+ν-SVC of classes that nearly meet. An interior point takes some twenty steps, on the features of a linear kernel where they are few, or else on the
+Gram matrix. Its β is a dual point of the problem itself, from which pairs go on, mostly by none, and which the kernel itself certifies.
 """
 
 from __future__ import annotations
@@ -12,27 +12,24 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from gapless.errors import GaplessError, Interrupted
 from gapless.kernels import Linear
-from gapless.losses import Shortfall
-from gapless.problems.nu import NuProblem
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Point, is_valid
+from gapless.proof.certificate import Point
 from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
-from gapless.solvers.interior_point.grouped import GroupedInteriorPoint
 from gapless.trace import Trace
 
 _PAIRS = 20  # times the samples: where pairs pay, most are done by then
 SMALL = 2000
 """Samples up to which a factor of their Gram matrix takes a moment."""
 _WIDE = 500  # features from which on a step of the second-order method does not
-# Nanoseconds, roughly: a sample in a pair; and of an interior point its steps, the entries of a row in one, and one multiplication of matrices.
-_SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
+# Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices;
+# and, on a Gram matrix, what is done with each entry, and its factorisation.
+_SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP, _COPY, _CUBE = 2.0, 30, 1e5, 1.6, 0.05, 3.0, 0.03
 
 
 def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
@@ -58,12 +55,10 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
             return first
     beta = first.beta
     try:
-        features = features_of(problem)
-        if features is not None and features.shape[1] <= _WIDE:
-            beta = _by_features(problem, features, **_rest(options, began))
+        beta = _second_order(problem, **_rest(options, began)).certified.beta
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
-    except GaplessError:  # numbers that its features do not hold: pairs need none
+    except GaplessError:  # numbers that its systems do not hold: pairs need none
         pass
     left = None if max_iter is None else max(1.0, max_iter - first.iterations)
     return _after(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
@@ -83,12 +78,14 @@ def _after(
 
 
 def _cost(problem: Problem) -> float:
-    """What the second-order method is expected to take, on as many features as a factor may have; infinitely long on more than it takes."""
-    n, (kernel, X) = problem.n_samples, problem.formula
-    d = X.shape[1] if kernel is None or isinstance(kernel, Linear) else min(n, _WIDE)
-    if d > _WIDE or not is_valid(problem):
+    """What the second-order method is expected to take, in nanoseconds; infinitely long where there is none."""
+    n, X = problem.n_samples, _few_features(problem)
+    if X is not None:
+        d = X.shape[1]
+        return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
+    if InteriorPoint().unsupported(problem) is not None:
         return math.inf
-    return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
+    return _STEPS * (_STEP + _COPY * n**2 + _CUBE * n**3)
 
 
 def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
@@ -99,36 +96,22 @@ def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
     }
 
 
-def _by_features(problem: Problem, features: Any, **options: Any) -> np.ndarray:
-    """β of the same problem on features."""
-    if problem.is_nu:
-        assert isinstance(problem.loss, Shortfall)
-        priced = NuProblem(
-            features, problem.y, problem.loss.target, problem.cost, None, problem.groups, problem.totals, problem.regularization
+def _second_order(problem: Problem, **options: Any) -> Result:
+    """The same problem by an interior point: as a linear one where it is one of few features, or on its Gram matrix."""
+    X = _few_features(problem)
+    if X is not None:
+        problem = Problem(
+            X, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
+            intercept_scale=problem.intercept_scale,
         )  # fmt: skip
-        return solve(priced, GroupedInteriorPoint(), in_samples=True, **options).certified.beta
-    linear = Problem(
-        features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
-        intercept_scale=problem.intercept_scale,
-    )  # fmt: skip
-    return solve(linear, InteriorPoint(), in_samples=True, **options).certified.beta
+    return solve(problem, InteriorPoint(), in_samples=True, **options)
 
 
-def features_of(problem: Problem) -> Any:
-    """Rows whose products are the kernel's: the samples themselves, or of another kernel those of a triangular factor of its Gram matrix."""
+def _few_features(problem: Problem) -> Any:
+    """The samples of a linear kernel, where a system of their features is the smaller one; None elsewhere."""
     kernel, X = problem.formula
-    if kernel is None or isinstance(kernel, Linear):
-        return X
-    if not is_valid(problem):
-        return None
-    K = np.asfortranarray(kernel(X, X))
-    scale = np.sqrt(K.diagonal())
-    scale[scale == 0] = 1.0
-    K /= scale[:, None] * scale  # samples of very different sizes keep their own digits
-    factor, order, rank, _ = dpstrf(K, lower=1, tol=len(K) * np.finfo(float).eps)
-    rows = np.empty((len(K), rank))
-    rows[order - 1] = np.tril(factor)[:, :rank]
-    return np.ascontiguousarray(rows * scale[:, None])
+    is_linear = kernel is None or isinstance(kernel, Linear)
+    return X if is_linear and not problem.is_nu and X.shape[1] <= min(_WIDE, problem.n_samples) else None
 
 
 def _joined(first: Result, last: Result) -> Trace:

@@ -9,7 +9,6 @@ from typing import Any
 from gapless.estimators.callbacks import FitHooks
 from gapless.estimators.progress import ProgressLine, unit_of
 from gapless.estimators.report import slow_causes, users_level
-from gapless.estimators.special import vanishes
 from gapless.problems.problem import Problem
 from gapless.trace import Callback, Progress
 
@@ -49,7 +48,7 @@ class Watch:
                 stop = self._hooks.check(k)
                 if self._estimator.callback is not None:
                     stop |= bool(self._estimator.callback(progress))
-                return stop or vanishes(problem, progress.certificate, progress.tol)
+                return stop
 
         # Where nobody looks on, a kernel's certificate is too dear to be computed for the show.
         look.eager = self._estimator.callback is not None or self._hooks.active or self._line.active  # type: ignore[attr-defined]

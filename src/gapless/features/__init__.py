@@ -1,4 +1,4 @@
-"""Feature maps φ as scikit-learn transformers: linear on φ(X) is the kernel model with k(x, z) = ⟨φ(x), φ(z)⟩."""
+"""Feature maps φ as scikit-learn transformers: a linear model on φ(X) is the kernel model with k(x, z) = ⟨φ(x), φ(z)⟩."""
 
 from gapless.features.distance import Distance
 from gapless.features.fourier import RandomFourier

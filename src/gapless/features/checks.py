@@ -1,8 +1,7 @@
-"""What every feature map asks of its input and its parameters."""
+"""Checks of the input and the parameters that all feature maps share."""
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from gapless.kernels import RBF, Kernel
 
 
 def check_input(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool) -> np.ndarray | sp.csr_array:
-    """X as finite floats, dense or (where ``sparse``) CSR; ``reset`` records its width and names, else compares."""
-    # One memory layout, so that the output's last bit does not depend on the container (a DataFrame is by columns).
+    """X as finite floats, dense or (where ``sparse``) CSR; ``reset`` records the number and names of its columns, otherwise they are compared."""
+    # X gets one memory layout, so that the output's last bit does not depend on the container (a DataFrame is stored by columns).
     accept_sparse = "csr" if sparse else False
     check_kind(X, "X")
     check_structure(X)
@@ -28,25 +27,18 @@ def check_input(estimator: BaseEstimator, X: Any, *, reset: bool, sparse: bool) 
 
 def input_names(estimator: BaseEstimator, input_features: Any) -> np.ndarray:
     """The names of the input columns: as given, as seen in ``fit``, or x0, x1, …"""
-    return OneToOneFeatureMixin.get_feature_names_out(estimator, input_features)  # the public door to that rule
-
-
-def check_natural(value: Any, name: str) -> int:
-    """A natural number of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise InvalidInputError(f"{name} must be a natural number of at least 1; got {value!r}.")
-    return int(value)
+    return OneToOneFeatureMixin.get_feature_names_out(estimator, input_features)  # scikit-learn's own rule for names
 
 
 def check_switch(value: Any, name: str) -> bool:
-    """True or False."""
+    """The value as a bool; refused unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidInputError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 
 
 def check_kernel(kernel: Any, X: np.ndarray | sp.csr_array) -> Kernel:
-    """The kernel given; for None the RBF kernel of the data's own width, γ = 1 / (n_features · var X)."""
+    """The given kernel; for None an RBF kernel whose width follows the data's spread, γ = 1 / (n_features · var X)."""
     if isinstance(kernel, Kernel):
         return kernel
     if kernel is not None:
@@ -56,4 +48,5 @@ def check_kernel(kernel: Any, X: np.ndarray | sp.csr_array) -> Kernel:
     entries = np.asarray(X.data if sp.issparse(X) else X, dtype=np.float64)
     squares = float(np.square(entries).sum()) / total
     variance = squares - mean**2
+    # A variance below rounding (some five units in the last place of the mean square) is that of constant data.
     return RBF(gamma=1.0 / (X.shape[1] * variance) if variance > 1e-15 * squares else 1.0)

@@ -13,27 +13,29 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import check_matrix, require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_natural
+from gapless.features.checks import check_input
+from gapless.kernels.parameters import check_natural
 
 
-class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Distance(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""One column φⱼ(x) = exp(−γ‖x − pⱼ‖²) for every prototype pⱼ: 1 at the prototype, near 0 far from it.
 
     CSR input is welcome; the output is dense, since no entry is zero.
 
     Parameters
     ----------
-    prototypes : matrix of shape (n_prototypes, n_features) or None
-        The prototypes, dense or CSR. Given ones leave ``n_prototypes``, ``method`` and ``random_state`` without a part.
-    n_prototypes : int
-        How many prototypes ``fit`` chooses: at most the number of its samples.
-    method : {"sample", "kmeans"}
-        How ``fit`` chooses them: samples drawn without replacement, or the centres of k-means.
-    gamma : float
-        γ > 0.
-    random_state : int, RandomState or None
-        The source of the drawing or of k-means' start.
+    prototypes : matrix of shape (n_prototypes, n_features), default None
+        The prototypes, dense or CSR; ``n_prototypes``, ``method`` and ``random_state`` are then not used. None lets ``fit`` choose them.
+    n_prototypes : int, default 10
+        How many prototypes ``fit`` chooses: at most the number of samples.
+    method : {"sample", "kmeans"}, default "sample"
+        How ``fit`` chooses prototypes: samples drawn without replacement, or the centres of k-means.
+    gamma : float, default 1.0
+        γ > 0: the larger, the faster φⱼ falls with the distance.
+    random_state : int, RandomState or None, default None
+        The seed of the drawing, or of k-means' start.
 
     Attributes
     ----------
@@ -106,7 +108,7 @@ class Distance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return prototypes.copy()  # a change of the caller's array must not change the model
 
     def _choose(self, X: np.ndarray | sp.csr_array) -> np.ndarray | sp.csr_array:
-        m = check_natural(self.n_prototypes, "n_prototypes")
+        m = check_natural("n_prototypes", self.n_prototypes)
         if m > X.shape[0]:
             raise InvalidInputError(f"n_prototypes must be at most n_samples={X.shape[0]}; got {m}.")
         if self.method == "sample":

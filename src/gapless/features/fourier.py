@@ -11,14 +11,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_kernel, check_natural, check_switch
+from gapless.features.checks import check_input, check_kernel, check_switch
 from gapless.kernels import RBF, Kernel, Laplacian, Matern
+from gapless.kernels.parameters import check_natural
 
-_CHUNK = 2**18  # entries worked on at a time, so that the passes over them stay in the cache
+_CHUNK = 2**18  # entries worked on at a time (2 MB in float64), so that the passes over them stay in the cache
 
 
-class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RandomFourier(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""φ(x) = m^(−1/2) (cos⟨ω₁, x⟩, …, cos⟨ω_m, x⟩, sin⟨ω₁, x⟩, …, sin⟨ω_m, x⟩), with ω drawn from the spectrum of the kernel.
 
     The expectation of ⟨φ(x), φ(z)⟩ is k(x, z) (Rahimi & Recht 2007), and ⟨φ(x), φ(x)⟩ = k(x, x) = 1 exactly. The spectrum is normal with variance
@@ -28,15 +30,15 @@ class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Parameters
     ----------
-    n_frequencies : int
+    n_frequencies : int, default 100
         m, half the number of columns, since each frequency has a cosine and a sine.
-    kernel : RBF, Laplacian, Matern or None
+    kernel : RBF, Laplacian or Matern, default None
         The kernel; None is ``RBF(gamma=1 / (n_features * X.var()))``.
-    orthogonal : bool
-        Draw the frequencies at right angles to each other, n_features at a time (Yu et al. 2016): each keeps its distribution, and the error
-        is smaller. For kernels of the Euclidean distance (RBF and Matérn) alone.
-    random_state : int, RandomState or None
-        The source of the drawing.
+    orthogonal : bool, default False
+        Whether to draw the frequencies at right angles to each other, n_features at a time (Yu et al. 2016): each frequency keeps its distribution,
+        and the error is smaller. This is for kernels of the Euclidean distance (RBF and Matérn) alone.
+    random_state : int, RandomState or None, default None
+        The seed of the drawing.
 
     Attributes
     ----------
@@ -72,8 +74,8 @@ class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the frequencies; of X only its width counts (and, where no kernel is given, its variance)."""
-        m = check_natural(self.n_frequencies, "n_frequencies")
+        """Draw the frequencies; of X only the number of columns counts (and, where no kernel is given, the variance)."""
+        m = check_natural("n_frequencies", self.n_frequencies)
         orthogonal = check_switch(self.orthogonal, "orthogonal")
         X = check_input(self, X, reset=True, sparse=True)
         kernel = check_kernel(self.kernel, X)
@@ -115,7 +117,7 @@ class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
 
 def _draw(kernel: Kernel, d: int, count: int, orthogonal: bool, rng: np.random.RandomState) -> np.ndarray:
-    """``count`` frequencies of a kernel in d dimensions, one a column."""
+    """``count`` frequencies of a kernel in d dimensions, each in a column."""
     if isinstance(kernel, Laplacian):
         if orthogonal:
             raise InvalidInputError(
@@ -126,7 +128,7 @@ def _draw(kernel: Kernel, d: int, count: int, orthogonal: bool, rng: np.random.R
         widths = np.full(count, math.sqrt(2.0 * kernel.gamma))
     elif isinstance(kernel, Matern):
         widths = np.full(count, 1.0 / kernel.length_scale)
-        if math.isfinite(kernel.nu):  # Student's t is a normal whose width is drawn, too
+        if math.isfinite(kernel.nu):  # Student's t is a normal distribution whose width is drawn, too
             widths *= np.sqrt(2.0 * kernel.nu / rng.chisquare(2.0 * kernel.nu, size=count))
     else:
         raise InvalidInputError(

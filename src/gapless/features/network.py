@@ -13,34 +13,37 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_natural
+from gapless.features.checks import check_input
+from gapless.kernels.parameters import check_natural
 
 
-class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""φ(x) = what a named layer of a network makes of x: its layers up to there, trained on whatever task, as they are.
+class NetworkFeatures(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""φ(x) = the output of a named layer of a trained network for x; the network is used as it is, whatever it was trained for.
 
-    Rows go through in batches, without gradients and in evaluation mode. ``fit`` copies the network, so that neither the caller's device, mode
-    and weights change nor the map when training goes on. CSR input is made dense batch by batch; the output is dense.
+    Rows go through the network in batches, without gradients and in evaluation mode. ``fit`` copies a PyTorch module: the caller's module keeps its
+    device, mode and weights, and the map does not change when the training of the module goes on. CSR input is made dense batch by batch; the output
+    is dense.
 
     Parameters
     ----------
     network : torch.nn.Module or callable
-        A PyTorch module (the extra ``torch``), or a plain function from a matrix to a matrix with a row for each row.
-    layer : str or None
+        A PyTorch module (the extra ``torch`` installs PyTorch), or a plain function from a matrix of samples to a matrix with a row for each sample.
+    layer : str, default None
         The name of the layer after which the network is cut, one of ``dict(network.named_modules())``; the layers behind it are not run. None is
         the whole network.
-    input_shape : tuple of int or None
-        The shape that a row is given before it enters, such as (1, 8, 8) for images; None leaves rows as they are.
-    batch_size : int
-        Rows a batch.
-    device : str, torch.device or None
-        Where the network runs, such as ``"cuda"``; None is where it is.
+    input_shape : tuple of int, default None
+        The shape that a row is given before it enters the network, such as (1, 8, 8) for images; None leaves rows as they are.
+    batch_size : int, default 1024
+        The rows of a batch.
+    device : str or torch.device, default None
+        Where the network runs, such as ``"cuda"``; None is the device that the module is on.
 
     Attributes
     ----------
     network_ : torch.nn.Module or callable
-        The copy in use.
+        The copy of the module, or the function, in use.
     n_features_in_, feature_names_in_
         Width and column names (where it has them) of the data seen in ``fit``.
 
@@ -72,7 +75,7 @@ class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Copy the network and count its columns on one row; nothing is learnt."""
-        check_natural(self.batch_size, "batch_size")
+        check_natural("batch_size", self.batch_size)
         X = check_input(self, X, reset=True, sparse=True)
         self._check_shape(X.shape[1])
         module = _is_module(self.network)
@@ -132,8 +135,8 @@ class NetworkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         network = self.network_
         weight = next((p for p in network.parameters() if p.is_floating_point()), None)
         device = self.device if weight is None else weight.device
-        dtype = None if weight is None else weight.dtype  # without weights, that of the rows
-        # A copy: an array that may not be written would make torch warn.
+        dtype = None if weight is None else weight.dtype  # a network without weights takes the type of the rows
+        # torch.tensor copies: sharing an array that may not be written to would make torch warn.
         batch = torch.tensor(rows, dtype=dtype, device=device)
         cut = None
         if self.layer is not None:
@@ -169,6 +172,6 @@ def _stop(module: Any, inputs: Any, output: Any) -> NoReturn:
 
 
 def _is_module(network: Any) -> bool:
-    """Whether it is a torch module; whoever has one has imported torch."""
+    """Whether the network is a torch module. A caller who has such a module has imported torch, which is therefore not imported here."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(network, torch.nn.Module)

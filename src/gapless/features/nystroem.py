@@ -1,4 +1,4 @@
-"""The Nyström features of any kernel: its inner products, as far as a few landmarks see them."""
+"""The Nyström features of any kernel: their inner products are the kernel's, projected on the span of a few landmarks."""
 
 from __future__ import annotations
 
@@ -14,45 +14,48 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
-from gapless.features.checks import check_input, check_kernel, check_natural
+from gapless.features.checks import check_input, check_kernel
 from gapless.kernels import Kernel, Panels, Validity
+from gapless.kernels.parameters import check_natural
 from gapless.machine import on_all_cores
 
-_KMEANS_SAMPLES = 20  # samples for each landmark that k-means sees: more hardly moves its centres
+# k-means sees this many samples for each landmark, and makes this many rounds at most. Both are by hand: centres need not be optimal to be landmarks.
+_KMEANS_SAMPLES = 20
 _KMEANS_ROUNDS = 20
-_STRIP = 2**19  # entries worked on at a time, so that the passes over them stay in the cache
-_DRAWS = 64  # pivots drawn at a time by the randomly pivoted Cholesky factorisation
+_STRIP = 2**19  # entries worked on at a time (4 MB in float64), so that the passes over them stay in the cache
+_DRAWS = 64  # pivots drawn at a time, by hand: enough for the speed of matrix products, whatever their number the distribution is the same
 
 
-class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Nystroem(NamespaceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""φ(x) = Λ^(−1/2) Uᵀ (k(x, z₁), …, k(x, z_m)) for m landmarks z, where k(Z, Z) = U Λ Uᵀ.
 
     ⟨φ(x), φ(x′)⟩ = k(x, Z) k(Z, Z)⁻¹ k(Z, x′) is the kernel between the projections of both points on the span of the landmarks: exact on the
-    landmarks, and never above the kernel in the order of positive semi-definite matrices. Directions that rounding cannot tell from nothing
+    landmarks, and never above the kernel in the order of positive semi-definite matrices. Directions whose eigenvalue is within rounding of zero
     are left out, so that there may be fewer columns than landmarks.
 
     CSR input is welcome where the kernel takes it; the output is dense. A map that was fitted on float32 multiplies in float32.
 
     Parameters
     ----------
-    n_components : int
-        How many landmarks: at most these many, and at most the number of samples.
-    kernel : Kernel or None
+    n_components : int, default 100
+        The number of landmarks, or the number of samples where that is smaller.
+    kernel : Kernel, default None
         Any positive semi-definite kernel of :mod:`gapless.kernels`; None is ``RBF(gamma=1 / (n_features * X.var()))``.
-    method : {"uniform", "kmeans", "cholesky"}
-        Landmarks are samples drawn uniformly; the centres of k-means; or the pivots of a randomly pivoted Cholesky factorisation, which draws the
-        next landmark in proportion to what those before leave of k(x, x) (Chen, Epperly, Tropp & Webber 2022): near-optimal for every kernel,
-        at n · m² operations and n · m numbers of memory.
-    random_state : int, RandomState or None
-        The source of the drawing.
+    method : {"uniform", "kmeans", "cholesky"}, default "uniform"
+        How landmarks are chosen: samples drawn uniformly; the centres of k-means; or the pivots of a randomly pivoted Cholesky factorisation, which
+        draws the next landmark in proportion to what the landmarks before it leave of k(x, x) (Chen, Epperly, Tropp & Webber 2022): near-optimal for
+        every kernel, at n · m² operations and n · m numbers of memory.
+    random_state : int, RandomState or None, default None
+        The seed of the drawing.
 
     Attributes
     ----------
     landmarks_ : array or CSR array of shape (n_landmarks, n_features)
         The landmarks in use.
     indices_ : array of shape (n_landmarks,) or None
-        Which samples the landmarks are; None for the centres of k-means, which are none.
+        Which samples the landmarks are; None for the centres of k-means, which are not samples.
     projection_ : array of shape (n_landmarks, n_columns)
         U Λ^(−1/2).
     kernel_ : Kernel
@@ -87,7 +90,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and factor the kernel between them."""
-        m = check_natural(self.n_components, "n_components")
+        m = check_natural("n_components", self.n_components)
         X = check_input(self, X, reset=True, sparse=True)
         kernel = check_kernel(self.kernel, X)
         if kernel.validity is Validity.NOT_VALID:
@@ -99,7 +102,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.indices_ = self._choose(X, kernel, m)
         landmarks = _centres(X, m, check_random_state(self.random_state)) if self.indices_ is None else X[self.indices_]
         values, vectors = la.eigh(kernel.block(landmarks, landmarks), check_finite=False)
-        # Below the first bound an eigenvalue is rounding; rounding of k(x, Z), in X's precision, is divided by the root of what the second lets pass.
+        # An eigenvalue below the first bound is nothing but rounding. The second bound is for the features: the rounding of k(x, Z), in the precision
+        # of X, is divided by the root of an eigenvalue.
         smallest = max(m * np.finfo(np.float64).eps, 16 * np.finfo(X.dtype).eps)
         kept = values > smallest * max(float(values[-1]), 0.0)
         self.landmarks_ = landmarks
@@ -127,7 +131,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             strip = slice(start, start + step)
             np.matmul(panels.cross(X[strip]), self.projection_, out=Z[strip], casting="same_kind")
 
-        # A strip a core: the product of one strip is too short to be shared by several.
+        # Each core works on a strip of its own: the product of one strip is too short to be shared by several cores.
         on_all_cores(fill, range(0, n, step))
         return Z
 
@@ -142,7 +146,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return tags
 
     def _choose(self, X: np.ndarray | sp.csr_array, kernel: Kernel, m: int) -> np.ndarray | None:
-        """Which samples are landmarks; None where none are."""
+        """Which samples are landmarks; None for k-means, whose landmarks are not samples."""
         if self.method == "uniform":
             return check_random_state(self.random_state).choice(X.shape[0], size=m, replace=False)
         if self.method == "cholesky":
@@ -159,16 +163,18 @@ def _centres(X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -
     if n > _KMEANS_SAMPLES * m:
         X = X[rng.choice(n, size=_KMEANS_SAMPLES * m, replace=False)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of repeated samples: their directions are left out
+        # k-means warns where samples repeat, so that it finds fewer centres; the directions of repeated landmarks are left out.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         centres = KMeans(m, n_init=1, max_iter=_KMEANS_ROUNDS, random_state=rng).fit(X).cluster_centers_
     return centres.astype(X.dtype, copy=False)
 
 
 def pivots(kernel: Kernel, X: np.ndarray | sp.csr_array, m: int, rng: np.random.RandomState) -> np.ndarray:
-    """At most m pivots of a randomly pivoted Cholesky factorisation of k(X, X), each drawn in proportion to the diagonal that those before leave.
+    """At most m pivots of a randomly pivoted Cholesky factorisation of k(X, X), each drawn in proportion to the diagonal that earlier pivots leave.
 
-    Draws come in blocks. Within one, a draw is accepted with the share of its diagonal that the accepted ones before it have left, which is
-    the distribution of one draw after the other (Epperly, Tropp & Webber 2024), at the speed of matrix products.
+    Pivots are drawn in blocks. Within a block, a draw is accepted with a probability, the share of its diagonal that the draws accepted before it
+    have left. The pivots then have the same distribution as if they were drawn one after the other (Epperly, Tropp & Webber 2024), at the speed of
+    matrix products.
 
     >>> import numpy as np
     >>> from gapless.kernels import Linear
@@ -208,5 +214,5 @@ def pivots(kernel: Kernel, X: np.ndarray | sp.csr_array, m: int, rng: np.random.
 
 
 def _regular(A: np.ndarray) -> np.ndarray:
-    """A symmetric matrix with a diagonal that its rounding cannot make indefinite."""
+    """The symmetric part of A, with a diagonal that is raised enough for rounding not to make the matrix indefinite."""
     return 0.5 * (A + A.T) + 4 * len(A) * np.finfo(float).eps * np.trace(A) * np.eye(len(A))

@@ -10,20 +10,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import InvalidInputError
 from gapless.features.checks import check_input, input_names
 
 
-class Polar(TransformerMixin, BaseEstimator):
-    r"""Two columns (x, y) replaced in place by (radius, angle); all other columns pass through unchanged.
+class Polar(NamespaceMixin, TransformerMixin, BaseEstimator):
+    r"""Replaces two columns (x, y) by (radius, angle); all other columns pass through unchanged.
 
         radius = √(x² + y²),    angle = the full-circle angle of (x, y) in (−π, π],    (0, 0) ↦ (0, 0).
 
-    The angle is arctan2(y, x): arctan(y/x) alone takes opposite points for one. The sign of a zero plays no part.
+    The angle is arctan2(y, x), as arctan(y/x) alone is the same for opposite points. The sign of a zero plays no part.
 
     Parameters
     ----------
-    columns : pair of int
+    columns : pair of int, default (0, 1)
         The numbers of the columns x and y.
 
     Attributes
@@ -71,7 +72,7 @@ class Polar(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         Z = check_input(self, X, reset=False, sparse=False).copy()
         first, second = self.columns_
-        x, y = Z[:, first] + 0.0, Z[:, second] + 0.0  # −0 becomes 0, which arctan2 would tell apart
+        x, y = Z[:, first] + 0.0, Z[:, second] + 0.0  # −0 becomes 0: arctan2 would tell the two apart
         Z[:, first], Z[:, second] = np.hypot(x, y), np.arctan2(y, x)
         return Z
 

@@ -1,4 +1,4 @@
-"""All monomials up to a degree; two of their three scalings have a polynomial of the inner product as kernel."""
+"""All monomials up to a degree, in three forms; the kernel of two of these forms is a polynomial of the inner product."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.data import require_memory
+from gapless.data.namespace import NamespaceMixin
 from gapless.errors import TooLargeError, UnsupportedError
-from gapless.features.checks import check_input, check_natural, check_switch, input_names
+from gapless.features.checks import check_input, check_switch, input_names
 from gapless.kernels import Kernel, Linear, polynomial
+from gapless.kernels.parameters import check_natural
 
-_CHUNK = 2**16  # columns whose scale is computed at a time: bounds the temporaries at some 4 MB
+_CHUNK = 2**16  # columns whose scale is computed at a time, which keeps the temporary arrays at some 4 MB
 
 
-class Polynomial(TransformerMixin, BaseEstimator):
+class Polynomial(NamespaceMixin, TransformerMixin, BaseEstimator):
     r"""Monomials of the input columns of degree 0, 1, …, ``degree``.
 
     With ``ordered=True`` this is the textbook's map, one column for every ordered product,
@@ -31,27 +33,27 @@ class Polynomial(TransformerMixin, BaseEstimator):
         ψ(x) = (1, x₁, …, x_d, x₁x₁, x₁x₂, x₂x₁, …, x_d x_d, …),        1 + d + d² + … + d^degree columns,
 
     and with ``ordered=False, scaled=True`` every distinct monomial x₁^m₁ ⋯ x_d^m_d of degree k stands once, times the
-    square root of the number k! / (m₁! ⋯ m_d!) of ordered products that equal it: C(d + degree, degree) columns. Both
+    square root of the number k! / (m₁! ⋯ m_d!) of ordered products that equal it: C(d + degree, degree) columns. Both maps
     have the kernel
 
         ⟨ψ(x), ψ(z)⟩ = 1 + ⟨x, z⟩ + ⟨x, z⟩² + … + ⟨x, z⟩^degree,
 
-    which :meth:`kernel` returns: Θ(d) operations instead of one for each column. With ``ordered=False, scaled=False``
-    the columns are those of :class:`sklearn.preprocessing.PolynomialFeatures`, which makes the distinct monomials of
-    dense input; there the inner product has no such closed form.
+    which :meth:`kernel` returns, and which takes Θ(d) operations instead of one for each column. With
+    ``ordered=False, scaled=False`` the columns are those of :class:`sklearn.preprocessing.PolynomialFeatures`, whose inner
+    product has no such closed form.
 
     CSR input gives CSR output, at a cost that depends on the stored entries and not on the number of columns.
 
     Parameters
     ----------
-    degree : int, at least 1
-        The largest degree.
-    ordered : bool
-        One column for every ordered product (x₁x₂ and x₂x₁) rather than for every distinct monomial.
-    scaled : bool
-        Scale distinct monomials so that the kernel above holds. Ordered products need no scale and disregard it.
-    include_bias : bool
-        Whether the column 1 of degree 0 is there; without it the kernel's sum begins with ⟨x, z⟩.
+    degree : int, default 2
+        The largest degree, at least 1.
+    ordered : bool, default False
+        Whether there is a column for every ordered product (x₁x₂ and x₂x₁) rather than for every distinct monomial.
+    scaled : bool, default True
+        Whether distinct monomials are scaled so that the kernel above holds. With ``ordered=True`` this is not used: ordered products need no scale.
+    include_bias : bool, default True
+        Whether there is a column of ones, the monomial of degree 0; without it the kernel's sum begins with ⟨x, z⟩.
 
     Attributes
     ----------
@@ -142,12 +144,12 @@ class Polynomial(TransformerMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_natural(self.degree, "degree")
+        check_natural("degree", self.degree)
         for name in ("ordered", "scaled", "include_bias"):
             check_switch(getattr(self, name), name)
 
     def _count(self, n_features: int) -> int:
-        """Columns that ``n_features`` columns make; also the entries that a row with so many non-zeros makes."""
+        """The number of output columns for ``n_features`` input columns; also the number of entries that a row with so many non-zeros makes."""
         ordered = sum(n_features**k for k in range(self.degree + 1))
         terms = ordered if self.ordered else math.comb(n_features + self.degree, self.degree)
         return terms if self.include_bias else terms - 1
@@ -157,10 +159,11 @@ class Polynomial(TransformerMixin, BaseEstimator):
             return X.shape[0] * self.n_output_features_ * X.dtype.itemsize
         entries = Counter(np.diff(X.indptr).tolist())
         n_entries = sum(self._count(m) * n_rows for m, n_rows in entries.items())
-        return 5 * n_entries * (X.dtype.itemsize + 8)  # the output, the blocks that it is made of, and their index work
+        # About five arrays of the output's size are alive at once: the output, the blocks that it is made of, and the indices of these.
+        return 5 * n_entries * (X.dtype.itemsize + 8)
 
     def _distinct_dense(self, X: np.ndarray) -> np.ndarray:
-        # X is checked, and the user's choice of pandas output is honoured once, by our own transform.
+        # X is checked already. A pandas output, where the user has chosen that, is made by the caller of this method and not here.
         with config_context(assume_finite=True, transform_output="default"):
             Z = PolynomialFeatures(self.degree, include_bias=self.include_bias).fit_transform(X)
         starts = _starts(X.shape[1], self.degree)
@@ -184,16 +187,16 @@ class Polynomial(TransformerMixin, BaseEstimator):
         return Z
 
     def _sparse(self, X: sp.csr_array) -> sp.csr_array:
-        """Degree by degree: every product of the degree before, times the entries of X in its row.
+        """ψ(X) of CSR rows, degree by degree: every product of the degree below is multiplied by the entries of X in its row.
 
-        A distinct monomial takes only entries up to its own smallest index, to which it is extended downwards: these
-        are the first ones of the row. Its number among those of its degree follows from ``_starts``.
+        Of distinct monomials, each is multiplied only by the entries up to its own smallest index, which are the first entries of
+        the row, so that every monomial is made once. Its number among the monomials of its degree follows from ``_starts``.
         """
         n, d = X.shape
         starts = _starts(d, self.degree)
         in_row = np.diff(X.indptr).astype(np.int64)
-        row_start = np.repeat(X.indptr[:-1].astype(np.int64), in_row)  # of each product: where its row begins in X,
-        last_taken = np.arange(X.nnz)  # and the entry of X that it took last
+        row_start = np.repeat(X.indptr[:-1].astype(np.int64), in_row)  # where the row of each product begins in X
+        last_taken = np.arange(X.nnz)  # the entry of X that each product was multiplied by last
         data, number, indptr, width = X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64), d
         blocks = [sp.csr_array(np.ones((n, 1), dtype=X.dtype))] if self.include_bias else []
         blocks.append(X)
@@ -241,7 +244,8 @@ def _starts(n_features: int, degree: int) -> list[np.ndarray]:
     """starts[k − 1][j]: how many monomials of degree k have their smallest index below j; the last entry counts all."""
     starts = [np.arange(n_features + 1, dtype=np.int64)]
     for _ in range(2, degree + 1):
-        with_smallest = starts[-1][-1] - starts[-1][:-1]  # x_j times a monomial of the degree before, on columns ≥ j
+        # A monomial with the smallest index j is x_j times a monomial of the degree below, on the columns from j on.
+        with_smallest = starts[-1][-1] - starts[-1][:-1]
         starts.append(np.concatenate([[0], np.cumsum(with_smallest)]))
     return starts
 
@@ -250,8 +254,8 @@ def _scale(columns: np.ndarray, starts: list[np.ndarray], begin: int) -> np.ndar
     """√(k! / (m₁! ⋯ m_d!)) of the monomials in these output columns, where ``begin`` is the first column of degree 1.
 
     Monomials of one degree stand in lexicographic order of their sorted indices j₁ ≤ … ≤ j_k. The number of a monomial
-    gives j₁ by a search in ``starts``; what is left is the number of (j₂, …, j_k) in the degree below. The radicand
-    is the product of p / (how often j_p has come so far) over p = 1, …, k.
+    gives j₁ by a search in ``starts``; the remainder is the number of (j₂, …, j_k) among the monomials of the degree below. The
+    radicand is the product over p = 1, …, k of p / (how often j_p has come up to p).
     """
     orderings = np.ones(len(columns))
     for k, total in enumerate((starts_k[-1] for starts_k in starts), start=1):

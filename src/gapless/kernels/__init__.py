@@ -1,4 +1,4 @@
-"""Kernels, their algebra, and the Gram matrix in parts."""
+"""Kernels, their algebra, and ways to compute a Gram matrix in parts."""
 
 from gapless.kernels.algebra import Constant, Exp, KernelPolynomial, Power, Product, Scaled, Sum, exp, polynomial
 from gapless.kernels.base import Kernel, Validity

@@ -1,7 +1,7 @@
 """New valid kernels from valid ones: sums, products, multiples, powers, polynomials and exponentials.
 
-Each composition works in place on the block of its left or only part, so that a sum or a product of kernels holds two
-blocks at a time, however many it joins.
+Each composition overwrites the block of its left (or only) part with its own result, so that a sum or a product of kernels
+holds two blocks in memory at a time, however many kernels it joins.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gapless.kernels.parameters import check_natural, check_nonnegative
 
 
 def natural_power(K: np.ndarray, n: int) -> np.ndarray:
-    """Kⁿ entry by entry through repeated squaring, overwriting K; far faster than the power of floats."""
+    """Kⁿ entry by entry through repeated squaring, which is far faster than the power of floats; K is overwritten."""
     squarings = f"{n:b}"[1:]
     result = K.copy() if "1" in squarings else K
     for bit in squarings:
@@ -31,8 +31,15 @@ def natural_power(K: np.ndarray, n: int) -> np.ndarray:
 
 
 class Constant(Kernel):
-    r"""$k(x, z) = c$ with $c \ge 0$: the feature map is the single number $\sqrt{c}$. ``k + 1.0`` adds it.
+    r"""$k(x, z) = c$ with $c \ge 0$: the feature map is the single number $\sqrt{c}$; ``k + 1.0`` adds a constant to k.
 
+    Parameters
+    ----------
+    value : float, default 1.0
+        c, at least 0.
+
+    Examples
+    --------
     >>> from gapless.kernels import Linear
     >>> Linear() + 1.0
     Linear() + Constant(value=1.0)
@@ -75,8 +82,15 @@ class _Pair(Kernel):
 
 
 class Sum(_Pair):
-    r"""$k(x, z) = k_1(x, z) + k_2(x, z)$, written ``k1 + k2``: the feature maps side by side.
+    r"""$k(x, z) = k_1(x, z) + k_2(x, z)$, written ``k1 + k2``: its features are those of both kernels, side by side.
 
+    Parameters
+    ----------
+    left, right : Kernel
+        The two kernels; a grid search reaches their parameters as ``left__gamma`` and the like.
+
+    Examples
+    --------
     >>> from gapless.kernels import RBF, Linear
     >>> k = Linear() + RBF(gamma=0.5)
     >>> k, k([1.0, 2.0], [1.0, 2.0])
@@ -91,8 +105,15 @@ class Sum(_Pair):
 
 
 class Product(_Pair):
-    r"""$k(x, z) = k_1(x, z)\,k_2(x, z)$, written ``k1 * k2``: each feature of one times each feature of the other.
+    r"""$k(x, z) = k_1(x, z)\,k_2(x, z)$, written ``k1 * k2``: its features are the products of a feature of one kernel and one of the other.
 
+    Parameters
+    ----------
+    left, right : Kernel
+        The two kernels; a grid search reaches their parameters as ``left__gamma`` and the like.
+
+    Examples
+    --------
     >>> from gapless.kernels import RBF, Linear
     >>> k = (Linear() + 1.0) * RBF(gamma=0.5)
     >>> k, k([1.0, 2.0], [1.0, 2.0])
@@ -126,7 +147,7 @@ class _Function(Kernel):
         return self._apply(self.kernel.diag(X))
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place and return the kernel; names that it does not have itself are those of its kernel.
+        """Change parameters in place and return the kernel; a name that this kernel does not have is looked for in the kernel within.
 
         >>> from gapless.kernels import RBF, Linear
         >>> (0.5 * RBF() + Linear()).set_params(left__gamma=0.1, left__scale=2.0)
@@ -142,7 +163,7 @@ class _Function(Kernel):
         return path.partition("__")[0] in self.get_params(deep=False)
 
     def _reaches(self, path: str) -> bool:
-        """Whether the kernel within has the parameter, or one within that."""
+        """Whether the kernel within has the parameter, or a kernel further within."""
         inner = self.kernel
         if path.partition("__")[0] in inner.get_params(deep=False):
             return True
@@ -150,8 +171,17 @@ class _Function(Kernel):
 
 
 class Scaled(_Function):
-    r"""$k(x, z) = s\,k_1(x, z)$ with $s \ge 0$, written ``s * k1``: the feature map times $\sqrt{s}$.
+    r"""$k(x, z) = s\,k_1(x, z)$ with $s \ge 0$, written ``s * k1``: its features are those of $k_1$ times $\sqrt{s}$.
 
+    Parameters
+    ----------
+    scale : float
+        s, at least 0.
+    kernel : Kernel
+        The kernel that is scaled.
+
+    Examples
+    --------
     >>> from gapless.kernels import Linear
     >>> k = 0.5 * Linear()
     >>> k, k([1.0, 2.0], [1.0, 2.0])
@@ -177,6 +207,15 @@ class Scaled(_Function):
 class Power(_Function):
     r"""$k(x, z) = k_1(x, z)^n$ with a natural n, written ``k1**n``: a product of n equal kernels.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is raised to the power.
+    exponent : int
+        n, at least 1.
+
+    Examples
+    --------
     >>> from gapless.kernels import Linear
     >>> k = (Linear() + 1.0) ** 2
     >>> k, k([1.0, 2.0], [1.0, 2.0])
@@ -201,6 +240,13 @@ class Power(_Function):
 class Exp(_Function):
     r"""$k(x, z) = e^{k_1(x, z)}$, the limit of polynomials with non-negative coefficients; written ``exp(k1)``.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel in the exponent.
+
+    Examples
+    --------
     >>> from gapless.kernels import Exp, Linear, exp
     >>> Exp(Linear()) == exp(Linear())
     True
@@ -220,6 +266,15 @@ class Exp(_Function):
 class KernelPolynomial(_Function):
     r"""$k(x, z) = \sum_m a_m\,k_1(x, z)^m$ with all $a_m \ge 0$; written ``polynomial(k1, (a0, a1, …))``.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel whose powers are summed.
+    coefficients : sequence of float
+        $a_0, a_1, …$, the constant first, each at least 0.
+
+    Examples
+    --------
     >>> from gapless.kernels import KernelPolynomial, Linear, polynomial
     >>> KernelPolynomial(Linear(), (1.0, 2.0)) == polynomial(Linear(), (1.0, 2.0))
     True
@@ -254,6 +309,18 @@ class KernelPolynomial(_Function):
 def exp(kernel: Kernel) -> Exp:
     r"""The kernel $e^{k(x, z)}$, valid when k is.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+
+    Returns
+    -------
+    Exp
+        The composed kernel.
+
+    Examples
+    --------
     >>> from gapless.kernels import Linear, exp
     >>> k = exp(0.5 * Linear())
     >>> k, round(k([1.0, 1.0], [1.0, 1.0]), 6)
@@ -265,6 +332,20 @@ def exp(kernel: Kernel) -> Exp:
 def polynomial(kernel: Kernel, coefficients: Sequence[float]) -> KernelPolynomial:
     r"""The kernel $a_0 + a_1 k(x, z) + a_2 k(x, z)^2 + \dots$ with coefficients $a_m \ge 0$, valid when k is.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    coefficients : sequence of float
+        $a_0, a_1, …$, the constant first, each at least 0.
+
+    Returns
+    -------
+    KernelPolynomial
+        The composed kernel.
+
+    Examples
+    --------
     >>> from gapless.kernels import Linear, polynomial
     >>> k = polynomial(Linear(), (1.0, 1.0, 1.0))
     >>> k, k([1.0, 2.0], [1.0, 2.0])

@@ -1,4 +1,4 @@
-"""Kernel: what every kernel offers, and the conventions that all share (parameters, equality, repr, scikit-learn)."""
+"""The base class Kernel: what every kernel offers, and the conventions that all kernels share (parameters, equality, repr, scikit-learn)."""
 
 from __future__ import annotations
 
@@ -34,21 +34,23 @@ class Validity(Enum):
 
     @staticmethod
     def worst(*parts: Validity) -> Validity:
-        """The weakest of the parts, which is all that is known of a composition of them."""
+        """The weakest validity of the parts, which is all that is known of a kernel composed of them."""
         return max(parts, key=list(Validity).index)
 
 
 class Kernel(ABC):
     r"""A kernel $k(x, z) = \langle\varphi(x), \varphi(z)\rangle$: an inner product of features that need not be known.
 
-    A kernel defines ``block`` and ``diag``, and ``validity`` where it is more or less than assumed. Its constructor
+    A subclass defines ``block`` and ``diag``, and ``validity`` where that is not ``ASSUMED``. Its constructor
     checks each argument and stores it untouched under its own name.
 
-    Kernels are closed under ``+``, ``*``, non-negative multiples, natural powers, ``exp`` and ``polynomial``. They
-    compare by type and parameters. Like scikit-learn's estimators they have ``get_params`` and ``set_params``, and
-    ``clone`` copies them; ``k(X, Z)`` is an array, so that a kernel is an argument for ``KernelRidge``, ``KernelPCA``,
-    ``SVC`` and ``Nystroem``.
+    Kernels are closed under ``+``, ``*``, non-negative multiples, natural powers, ``exp`` and ``polynomial``. Two kernels
+    are equal when their types and parameters are. Like scikit-learn's estimators, kernels have ``get_params`` and
+    ``set_params``, and ``clone`` copies them. ``k(X, Z)`` is an array, so that a kernel can be given as ``kernel=`` to
+    scikit-learn's ``KernelRidge``, ``KernelPCA``, ``SVC`` and ``Nystroem`` too.
 
+    Examples
+    --------
     >>> from gapless.kernels import RBF, Linear, Polynomial
     >>> k = 0.5 * RBF(gamma=0.1) + Polynomial(degree=2) * Linear()
     >>> k([[1.0, 0.0], [0.0, 2.0]])
@@ -62,19 +64,19 @@ class Kernel(ABC):
 
     # NumPy scalars and arrays leave arithmetic with a kernel to the kernel: np.float64(2) * k is Scaled, not an array.
     __array_ufunc__ = None
-    # How tightly repr binds: a sum 1, a product 2, a power 3, a call 4.
+    # How tightly the outermost operation of the repr binds, for parentheses: a sum 1, a product 2, a power 3, a call 4.
     _precedence: ClassVar[int] = 4
 
     @abstractmethod
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
-        """k(xᵢ, zⱼ) for all rows, already checked: a new C-contiguous float64 array, the caller's to overwrite."""
+        """k(xᵢ, zⱼ) for all rows of X and Z, which are already checked: a new C-contiguous float64 array, which the caller may overwrite."""
 
     @abstractmethod
     def diag(self, X: Matrix) -> np.ndarray:
-        """k(xᵢ, xᵢ) for every row: a new float64 array, without the Gram matrix."""
+        """k(xᵢ, xᵢ) for every row of X: a new float64 array, computed without the Gram matrix."""
 
     def formula(self, X: Matrix) -> tuple[Kernel, Matrix]:
-        """(kernel, samples) that these entries are of: the kernel itself, unless it is a table of another one's."""
+        """(kernel, samples) whose entries these are: this kernel and X, unless this kernel is a table of the entries of another one."""
         return self, X
 
     @property
@@ -83,7 +85,7 @@ class Kernel(ABC):
         return Validity.ASSUMED
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray | float:
-        """The matrix of k(xᵢ, zⱼ), with Z = X by default; a number when X and Z are two vectors. Input is checked."""
+        """The matrix of k(xᵢ, zⱼ), with Z = X by default; a number when X and Z are two vectors. X and Z are checked."""
         same = Z is None or Z is X
         if Z is not None and _is_vector(X) and _is_vector(Z):
             return float(self([X], [Z])[0, 0])  # type: ignore[index]
@@ -96,7 +98,7 @@ class Kernel(ABC):
     # Parameters, in scikit-learn's way.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments by name; when deep, those of kernels within as ``left__gamma``."""
+        """The constructor's arguments by name; when deep, also the arguments of the kernels that this one is made of, as ``left__gamma``."""
         params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
         if deep:
             for name, value in list(params.items()):
@@ -105,7 +107,7 @@ class Kernel(ABC):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place, ``left__gamma=…`` for those of kernels within, and return the kernel."""
+        """Change parameters in place, also those of the kernels that this one is made of (``left__gamma=…``), and return the kernel."""
         known = self.get_params(deep=False)
         own = {name: value for name, value in params.items() if "__" not in name}
         within: dict[str, dict[str, Any]] = {}
@@ -144,10 +146,10 @@ class Kernel(ABC):
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _operand(self, precedence: int) -> str:
-        """The repr as an operand, in parentheses unless it binds at least as tightly as asked."""
+        """The repr as an operand of another kernel's, in parentheses unless it binds at least as tightly as ``precedence``."""
         return repr(self) if self._precedence >= precedence else f"({self!r})"
 
-    # Algebra. The classes build on this one, hence the imports inside.
+    # The algebra's classes are subclasses of this one: their module imports this module, so that they are imported inside the methods.
 
     def __add__(self, other: Any) -> Kernel:
         from gapless.kernels.algebra import Constant, Sum
@@ -177,7 +179,7 @@ class Kernel(ABC):
 
         return Power(self, exponent) if is_number(exponent) else NotImplemented
 
-    # What scikit-learn's Gaussian processes ask of a kernel whose parameters they are to leave alone.
+    # These are the attributes that scikit-learn's Gaussian processes ask of a kernel; with no dimensions they leave its parameters alone.
     requires_vector_input: ClassVar[bool] = True
     n_dims: ClassVar[int] = 0
     theta: np.ndarray = np.empty(0)
@@ -194,7 +196,7 @@ def _is_vector(X: Any) -> bool:
 
 
 def literal(value: Any) -> str:
-    """A parameter as source text that evaluates to an equal one, where it has such a text."""
+    """A parameter as source text that evaluates to an equal value, where the value has such a text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -13,15 +13,24 @@ from gapless.errors import InvalidInputError
 from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.pairwise import Matrix, as_dense, as_float64, inner_products, squared_norms
 
+# How far, relative to the largest entry, a Gram matrix may be from symmetric: about the root of float64's precision, so that a matrix whose two
+# halves were computed in another order of summation passes. What is let through counts as an error of the entries in every proof (rounding.py).
 _SYMMETRY_TOLERANCE = 1e-8
 _CHECK_ENTRIES = 2**20  # entries of the Gram matrix compared with their mirror images at a time
 
 
 class Precomputed(Kernel):
-    r"""$k(i, j) = G_{ij}$ for a given Gram matrix G: samples are indices into it, one a row, in a single column.
+    r"""$k(i, j) = G_{ij}$ for a given Gram matrix G: each sample is an index into G, in a matrix with a single column.
 
-    The matrix is taken to be positive semi-definite; ``check_valid`` tests it. Clones share it.
+    The matrix is taken to be positive semi-definite; ``check_valid`` tests whether it is. Clones share the matrix.
 
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+        G, symmetric and finite.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import Precomputed
     >>> k = Precomputed(np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 2.0], [0.0, 2.0, 5.0]]))
@@ -51,7 +60,7 @@ class Precomputed(Kernel):
                 f"Precomputed takes samples as one column of indices into its Gram matrix; got {X.shape[1]} columns."
             )
         column = as_dense(X)[:, 0]
-        # Before the cast, which warns of numbers beyond int64.
+        # The check stands before the cast to int64, which would warn of numbers that are too large for it.
         wrong = ~((column >= 0) & (column < n) & (np.floor(column) == column))
         if wrong.any():
             raise InvalidInputError(
@@ -69,10 +78,16 @@ class Precomputed(Kernel):
 class FeatureMapKernel(Kernel):
     r"""$k(x, z) = \langle\varphi(x), \varphi(z)\rangle$ for a given feature map φ.
 
-    The map is an object with ``transform`` (a fitted transformer) or a callable; it takes a matrix and returns one with
-    a row for each row, dense or sparse. The kernel takes it as it is: clones share it, and its parameters are not the
-    kernel's.
+    Clones of the kernel share the map, and the map's parameters are not the kernel's.
 
+    Parameters
+    ----------
+    map : transformer or callable
+        φ: a fitted object with ``transform``, or a function. It takes a matrix of samples and returns a matrix of features, dense or sparse, with
+        one row for each sample.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import FeatureMapKernel
     >>> k = FeatureMapKernel(lambda X: np.hstack([X, X**2]))
@@ -96,7 +111,7 @@ class FeatureMapKernel(Kernel):
         return squared_norms(self.features(X))
 
     def features(self, X: Matrix) -> Matrix:
-        """φ(x) for every row, as the map returns it, in float64."""
+        """φ(x) for every row of X, as the map returns it, in float64."""
         features = self.map.transform(X) if hasattr(self.map, "transform") else self.map(X)
         features = features.tocsr() if sp.issparse(features) else np.asarray(features)
         if features.ndim != 2 or features.shape[0] != X.shape[0]:
@@ -113,10 +128,21 @@ class FeatureMapKernel(Kernel):
 class FunctionKernel(Kernel):
     r"""$k(x, z) = f(x, z)$ for a given function of two vectors, or of two matrices when ``vectorized``.
 
-    The function sees dense float64 arrays and returns a number; when vectorized, the array of all $f(x_i, z_j)$. It is
-    taken to be positive semi-definite unless ``valid`` is False. A kernel that is to be pickled or sent to other
-    processes needs a function that can be: one defined in a module, not a lambda.
+    A kernel that is to be pickled or sent to other processes needs a function that can be pickled: one defined in a module,
+    not a lambda.
 
+    Parameters
+    ----------
+    function : callable
+        f, called with two dense float64 vectors, of which it returns a number; with ``vectorized=True`` it is called with two matrices and returns
+        the array of all $f(x_i, z_j)$.
+    vectorized : bool, default False
+        Whether the function takes matrices, which is much faster.
+    valid : bool or None, default None
+        False says that f is not positive semi-definite, so that no dual value bounds the optimum; None and True take f to be.
+
+    Examples
+    --------
     >>> from gapless.kernels import FunctionKernel
     >>> k = FunctionKernel(lambda x, z: min(x[0], z[0]))
     >>> k([[1.0], [2.0]])
@@ -143,7 +169,7 @@ class FunctionKernel(Kernel):
         X, Z = as_dense(X), as_dense(Z)
         if not self.vectorized:
             return np.array([[float(self.function(x, z)) for z in Z] for x in X])
-        # A copy, since the caller may overwrite it and the function may keep its own.
+        # The array is copied: the caller may overwrite the block, and the function may keep the array that it has returned.
         K = np.array(self.function(X, Z), dtype=np.float64, order="C")
         if K.shape != (len(X), len(Z)):
             raise InvalidInputError(
@@ -158,7 +184,7 @@ class FunctionKernel(Kernel):
 
 
 def _check_gram(gram: Any) -> float:
-    """The largest difference of an entry from its mirror image."""
+    """Refuse what is not a Gram matrix; return the largest difference of an entry from its mirror image."""
     if not isinstance(gram, np.ndarray) or gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
         got = f"an array of shape {gram.shape}" if isinstance(gram, np.ndarray) else type(gram).__name__
         raise InvalidInputError(f"gram must be a square array; got {got}.")

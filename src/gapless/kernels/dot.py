@@ -16,8 +16,10 @@ from gapless.kernels.parameters import check_finite, check_natural, check_nonneg
 
 
 class DotProduct(Kernel):
-    r"""A kernel $k(x, z) = g(\langle x, z\rangle)$: a subclass says how it is valid, and what g is.
+    r"""The base of kernels $k(x, z) = g(\langle x, z\rangle)$: a subclass defines g as ``profile``, and its ``validity``.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import DotProduct, Validity
     >>> class Cosh(DotProduct):
@@ -30,7 +32,7 @@ class DotProduct(Kernel):
 
     @abstractmethod
     def profile(self, G: np.ndarray) -> np.ndarray:
-        """The function g of every inner product in G, which may be overwritten."""
+        """g of every inner product in the array G, which may be overwritten."""
 
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
         return self.profile(inner_products(X, Z))
@@ -55,10 +57,21 @@ class Linear(DotProduct):
 
 
 class Polynomial(DotProduct):
-    r"""$k(x, z) = (\gamma\langle x, z\rangle + c_0)^p$: all monomials up to degree p, when $\gamma, c_0 \ge 0$.
+    r"""$k(x, z) = (\gamma\langle x, z\rangle + c_0)^p$: its features are all monomials up to degree p, when $\gamma, c_0 \ge 0$.
 
-    A negative γ or c₀ is taken, but then the kernel is not valid.
+    With a negative γ or c₀ the kernel is not valid (``validity`` says so), and no dual value bounds the optimum.
 
+    Parameters
+    ----------
+    degree : int, default 3
+        p, at least 1.
+    gamma : float, default 1.0
+        γ, the factor of the inner product.
+    coef0 : float, default 1.0
+        c₀, the constant term.
+
+    Examples
+    --------
     >>> from gapless.kernels import Polynomial
     >>> Polynomial(degree=2)([[1.0, 2.0], [3.0, 0.0]])
     array([[ 36.,  16.],
@@ -88,6 +101,15 @@ class Polynomial(DotProduct):
 class Sigmoid(DotProduct):
     r"""$k(x, z) = \tanh(\gamma\langle x, z\rangle + c_0)$, which is not positive semi-definite in general.
 
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        γ, the factor of the inner product.
+    coef0 : float, default 1.0
+        c₀, the constant term.
+
+    Examples
+    --------
     >>> from gapless.kernels import Sigmoid
     >>> Sigmoid(gamma=0.5, coef0=0.0)([[1.0, 1.0]])
     array([[0.76159416]])
@@ -132,8 +154,15 @@ class Cosine(Kernel):
 class Chi2(Kernel):
     r"""$k(x, z) = \exp\bigl(-\gamma\sum_j (x_j - z_j)^2 / (x_j + z_j)\bigr)$ for non-negative data, such as histograms.
 
-    A term with $x_j = z_j = 0$ counts as 0. Sparse blocks are made dense.
+    A term with $x_j = z_j = 0$ counts as 0. Sparse data is made dense, a block at a time.
 
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        γ, at least 0: the larger, the narrower the kernel.
+
+    Examples
+    --------
     >>> from gapless.kernels import Chi2
     >>> Chi2(gamma=0.5)([[1.0, 0.0], [0.0, 1.0]])
     array([[1.        , 0.36787944],

@@ -1,4 +1,4 @@
-"""A kernel's formula as the compiled core evaluates it with twice the digits of float64: a tree (native/proof/twofold_kernel.hpp)."""
+"""A kernel's formula as a tree, which the compiled core evaluates with twice the digits of float64 (native/proof/twofold_kernel.hpp)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gapless.kernels.rounding import terms_of
 from gapless.kernels.stationary import RBF, Laplacian, Matern
 
 TWOFOLD_UNIT = 2.0**-92
-"""What stands for u in kernels/rounding.py: the relative error of one operation, or a few of an exponential, generously."""
+"""The relative error of one operation with twice the digits, generously, which takes the place of u in kernels/rounding.py."""
 
-
-_FUNCTION = 60.0  # products of features that an exponential is worth
+# How many products of two features an exponential costs, about; the figure only decides where entries with twice the digits are worth their time.
+_FUNCTION_COST = 60.0
 
 
 def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray:
-    """Kβ with twice the digits: an array of two rows, whose sum it is. It takes some 5 ns a feature of each pair of samples."""
+    """Kβ with twice the digits: an array of two rows, whose sum is Kβ. Each feature of each pair of samples takes some 5 ns."""
     kernel, X = kernel.formula(X)
     chosen = np.flatnonzero(beta)
     out = np.empty((2, X.shape[0]))
@@ -33,7 +33,7 @@ def twofold_expansion(kernel: Kernel, X: Matrix, beta: np.ndarray) -> np.ndarray
 
 
 def entry_cost(kernel: Kernel, X: Matrix) -> float:
-    """What one entry costs with twice the digits, in products of two features, some 5 ns each."""
+    """The cost of one entry with twice the digits, in products of two features, each of which takes some 5 ns."""
     kernel, X = kernel.formula(X)
     return _cost(kernel, float(terms_of(X)))
 
@@ -43,16 +43,17 @@ def _cost(kernel: Any, terms: float) -> float:
     if kind in (Sum, Product):
         return _cost(kernel.left, terms) + _cost(kernel.right, terms)
     if kind in (Scaled, Power, Exp, KernelPolynomial):
-        return _cost(kernel.kernel, terms) + (_FUNCTION if kind is Exp else 1.0)
+        return _cost(kernel.kernel, terms) + (_FUNCTION_COST if kind is Exp else 1.0)
     if kind in (RBF, Laplacian, Matern, Sigmoid):
-        return 2.0 * terms + _FUNCTION
+        return 2.0 * terms + _FUNCTION_COST
     if kind is Chi2:
-        return 10.0 * terms + _FUNCTION  # a quotient a feature
-    return terms if kind in (Linear, Polynomial) else 3.0 * terms  # norms of Cosine; a map may have more features
+        return 10.0 * terms + _FUNCTION_COST  # each feature takes a division
+    # Cosine takes two norms besides; a feature map may have more features than X.
+    return terms if kind in (Linear, Polynomial) else 3.0 * terms
 
 
 def _tree(kernel: Any, X: Matrix, chosen: np.ndarray) -> tuple[Any, ...]:
-    """By exact type, since a subclass may mean something else; a kernel that has no formula here is given by its entries."""
+    """The tree of a kernel, found by its exact type, since a subclass may mean something else; a kernel without a formula is given by its entries."""
     kind = type(kernel)
     name = kind.__name__.lower()
     if kind in (Linear, Cosine):

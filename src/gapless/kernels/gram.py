@@ -17,10 +17,26 @@ _ENTRY_BYTES = 8
 def blocks(
     kernel: Kernel, X: Matrix, Z: Matrix | None = None, max_bytes: int = 32 * 2**20
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    r"""Pairs of a slice of rows and the block $k(x_i, z_j)$ of these rows and all of Z, which is X by default.
+    r"""Go through the Gram matrix in blocks of rows that fit into a bound on memory.
 
-    A block holds at most ``max_bytes``, but always one row; a kernel's own temporaries come on top. Each block is new.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The samples whose rows of the Gram matrix are asked for.
+    Z : array or CSR matrix of shape (n_others, n_features), default None
+        The samples of the columns; None is X.
+    max_bytes : int, default 32 MB
+        The most bytes of a block, though a block has one row at least. A kernel's own temporaries come on top.
 
+    Yields
+    ------
+    tuple (slice, array)
+        The rows of X, and the entries $k(x_i, z_j)$ of these rows with all of Z, in a new array.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import Linear, blocks
     >>> X = np.array([[1.0], [2.0], [3.0]])
@@ -47,6 +63,17 @@ class RowCache:
     Compiled loops read two arrays directly: the row of sample i is ``rows[slot_of[i]]`` where ``slot_of[i]`` is not −1.
     When the slots are full, the rows that were fetched longest ago make room.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The samples.
+    max_bytes : int
+        The budget, which must hold two rows at least.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import Linear, RowCache
     >>> cache = RowCache(Linear(), np.array([[1.0], [2.0], [3.0]]), max_bytes=48)
@@ -92,7 +119,7 @@ class RowCache:
         self.misses += missing.size
         if missing.size:
             K = self._kernel.block(self._X[missing], self._X)
-            # The rows fetched just now carry the latest number and are outnumbered by the slots, so none of them goes.
+            # The rows that this very call has found carry the latest number, and there are slots for all wanted rows, so that none of them goes.
             freed = np.sort(np.argpartition(self._last_fetch, missing.size - 1)[: missing.size])
             evicted = self._sample_in[freed]
             self.slot_of[evicted[evicted >= 0]] = -1

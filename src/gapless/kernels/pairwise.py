@@ -16,17 +16,18 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 Matrix: TypeAlias = Any
 """A dense array, or a CSR matrix or array, of two dimensions: rows are samples."""
 
-# Below this share of ‖x‖² + ‖z‖² the expansion ‖x‖² + ‖z‖² − 2⟨x,z⟩ has lost too many digits: differences are taken.
-_CLOSE = 1e-4
-# With fewer rows than this on one side, centring costs more than the matrix product saves.
+# Below this share of ‖x‖² + ‖z‖² the expansion ‖x‖² + ‖z‖² − 2⟨x,z⟩ has lost four of float64's sixteen digits, and the distance is taken from x − z.
+CLOSE = 1e-4
+# With so few rows on one side, centring costs more than the matrix product saves.
 _FEW_ROWS = 4
-_STRIP = 2**17  # entries worked on at a time, so that the passes over them stay in the cache
+# The sizes of what is held at a time, by hand: a strip of 1 MB stays in the cache through the passes over it; the others bound memory to 8 MB.
+_STRIP = 2**17  # entries of the matrix of distances
 _DENSE_LEFT = 2**20  # entries of a sparse block that may be made dense
-_GATHER = 2**20  # entries of row differences held at a time
+_GATHER = 2**20  # entries of row differences
 
 
 def as_float64(X: Matrix) -> Matrix:
-    """X in float64, and X itself when it is so already."""
+    """X in float64; X itself where it is in float64 already."""
     return X.astype(np.float64, copy=False) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
@@ -40,13 +41,13 @@ def inner_products(X: Matrix, Z: Matrix) -> np.ndarray:
     left = as_float64(X)
     right = left if Z is X else as_float64(Z)
     if sp.issparse(left) and sp.issparse(right) and right is not left and left.shape[0] * left.shape[1] <= _DENSE_LEFT:
-        # A few rows as a dense block: no transpose of Z is formed, and its rows are read in order.
+        # X, of a few rows, becomes a dense block: no transpose of Z is formed, and the rows of Z are read in order.
         return np.ascontiguousarray((right @ left.toarray().T).T)
     return np.ascontiguousarray(safe_sparse_dot(left, right.T, dense_output=True))
 
 
 def squared_norms(X: Matrix) -> np.ndarray:
-    """‖xᵢ‖² for every row."""
+    """‖xᵢ‖² for every row of X."""
     return row_norms(as_float64(X), squared=True)
 
 
@@ -77,8 +78,8 @@ def squared_distances(X: Matrix, Z: Matrix) -> np.ndarray:
         norms = left_norms[start : start + step, None] + right_norms
         strip *= -2
         strip += norms
-        norms *= _CLOSE
-        # All that rounding made negative is below the bound too, so that nothing is left to clip.
+        norms *= CLOSE
+        # Every distance that rounding has made negative is below the bound too, so that none is left to clip.
         i, j = np.nonzero(strip < norms)
         if i.size:
             strip[i, j] = _squared_differences(left, right, start + i, j)

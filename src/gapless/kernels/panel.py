@@ -1,7 +1,7 @@
-r"""Fused panels: kernel entries by tiles that are used while they are in cache, so that no matrix of them is ever in memory.
+r"""Panels: sums over kernel entries that are computed tile by tile and used while a tile is in the cache, so that no kernel matrix is ever in memory.
 
-This is the public face of ``native/kernels``. Tiles are float32 for the solver's steps, or float64 for the proof; what is summed over tiles
-is float64 always. The partition into tiles does not depend on the number of threads, and neither does any result.
+This is the Python side of ``native/kernels``. Tiles are float32 for the solver's steps, or float64 for the proof; the sums over tiles are always
+float64. The partition into tiles does not depend on the number of threads, and neither does any result.
 """
 
 from __future__ import annotations
@@ -23,15 +23,30 @@ from gapless.kernels.dot import Linear, Polynomial, Sigmoid
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.stationary import RBF, Laplacian
 
-_GROUP = (
-    48  # rows of a group: a multiple of the widths of BLAS's inner loops (2 to 24), so that no row is at a ragged end
-)
-_SOME = 128  # samples whose entries tell the error: their mean square is known to a tenth
+# The rows of a group: a multiple of the widths of BLAS's inner loops (2 to 24), so that no row falls into a loop's remainder, which rounds otherwise.
+_GROUP = 48
+# The samples whose entries are compared to estimate the error of all entries: from so many the mean square is known to a tenth.
+_SOME = 128
 
 
 class Panels:
-    r"""The kernel of the samples X (or of chosen rows of X), in tiles.
+    r"""Products with the Gram matrix of the samples X (or of chosen rows of X), computed in tiles.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The samples.
+    dtype : data type, default float32
+        The precision of the entries: float32 or float64.
+    rows : array of int, default None
+        The rows of X that are the samples; None is all rows.
+    repeatable : {"apply", "cross"}, default None
+        The method whose result for a sample shall not depend, to the bit, on the samples that it is asked for together with: predictions need this.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import RBF, Panels
     >>> panels = Panels(RBF(1.0), np.array([[0.0], [1.0], [3.0]]), np.float64)
@@ -53,7 +68,6 @@ class Panels:
         *,
         repeatable: Literal["apply", "cross"] | None = None,
     ) -> None:
-        """``repeatable`` names the method whose bits shall not depend on which rows stand beside each other: what predictions are made with."""
         self.dtype = np.dtype(dtype)
         self.n = X.shape[0] if rows is None else len(rows)
         self._kernel, self._X, self._rows = kernel, X, rows
@@ -68,12 +82,12 @@ class Panels:
 
     @property
     def entries(self) -> float:
-        """How many were computed."""
+        """The number of entries that were computed so far."""
         return float(self.native.entries)
 
     @cached_property
     def error(self) -> float:
-        """How far an entry is from the kernel's in the mean (of squares), as some of them show; for the choice of precision, no proof."""
+        """The root mean square of the entries' errors, estimated on some of them: for the choice of a precision, not for a proof."""
         if self.dtype == np.float64:
             return 0.0
         some = np.linspace(0, self.n - 1, min(self.n, _SOME)).astype(np.int64)
@@ -82,7 +96,7 @@ class Panels:
         return float(np.sqrt(np.mean(difference**2)))
 
     def expand(self, left: np.ndarray, coefficients: np.ndarray, out: np.ndarray, to: np.ndarray | slice) -> None:
-        """Add Σ over ``left`` of k(xⱼ, x) · coefficient to out[j], for each j of ``to``: a slice, or places in order."""
+        """Add Σ over the samples ``left`` of k(xⱼ, x) · coefficient to out[j], for each j of ``to``: a slice, or an array in ascending order."""
         left, coefficients = _places(left, self.n, "left"), _vector(coefficients, len(left), "coefficients")
         _check_length(out, self.n, "out")
         if isinstance(to, slice):
@@ -92,13 +106,13 @@ class Panels:
             self.native.expand_to(left, coefficients, _places(to, self.n, "to"), out)
 
     def expand_all(self, beta: np.ndarray) -> np.ndarray:
-        """Kβ: Σ over all samples of k(xⱼ, x) · βⱼ, for each of them; entries of samples with β = 0 are not computed."""
+        """Kβ: Σⱼ k(xᵢ, xⱼ) βⱼ for each sample i; entries of samples with βⱼ = 0 are not computed."""
         out = np.zeros(self.n)
         self.native.expand_all(_vector(beta, self.n, "beta"), out)
         return out
 
     def apply(self, Z: Matrix, coefficients: np.ndarray) -> np.ndarray:
-        """Σ over all samples x of k(z, x) · coefficients, one column a model, for each row z of another matrix."""
+        """Σ over all samples x of k(z, x) · coefficients, for each row z of another matrix; each column of coefficients is a model."""
         self._check(Z)
         columns = self._columns(coefficients)
         out = np.empty((Z.shape[0], columns.shape[1]))
@@ -106,31 +120,31 @@ class Panels:
         return out.reshape(Z.shape[0], *coefficients.shape[1:])
 
     def _check(self, Z: Matrix) -> None:
-        """Refuse samples that are not like those of the panels: native loops trust the width."""
+        """Refuse samples that do not have the features of the panels' own: the native loops trust the number of columns."""
         if Z.shape[1] != self._X.shape[1]:
             raise InvalidInputError(f"Z must have as many columns as X, {self._X.shape[1]}; got {Z.shape[1]}.")
         _check_indices(self._kernel, Z)
 
     def _columns(self, coefficients: np.ndarray) -> np.ndarray:
-        """Coefficients of the samples as a matrix, one column a model."""
+        """Coefficients of the samples as a matrix with a column for each model."""
         _check_length(coefficients, self.n, "coefficients")
         return np.ascontiguousarray(coefficients.reshape(self.n, -1), dtype=np.float64)
 
     def own(self, coefficients: np.ndarray) -> np.ndarray:
-        """Σ over all samples x of k(xⱼ, x) · coefficient for each of them, where an entry serves both its row and its column."""
+        """Σ over all samples x of k(xⱼ, x) · coefficient for each sample j; each entry is computed once, and serves its row and its column."""
         out = np.empty(self.n)
         self.native.own(_vector(coefficients, self.n, "coefficients"), out)
         return out
 
     @property
     def has_bounds(self) -> bool:
-        """Whether ``apply_bounded`` knows its error: for RBF, whose entries' errors are relative to the entries."""
+        """Whether ``apply_bounded`` can bound its error: it can for RBF, where the error of an entry is relative to the entry."""
         return bool(self.native.has_bounds)
 
     def apply_bounded(
         self, Z: Matrix, coefficients: np.ndarray, rows: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """``apply`` to Z (or to chosen rows of it), and how far at most each value is from the exact one: see native/kernels/panels.hpp."""
+        """``apply`` to Z (or to chosen rows of Z), and how far each value is from the exact one at most; see native/kernels/panels.hpp."""
         self._check(Z)
         n = Z.shape[0] if rows is None else len(rows)
         columns = self._columns(coefficients)
@@ -140,14 +154,14 @@ class Panels:
         return values, bounds
 
     def cross(self, Z: Matrix) -> np.ndarray:
-        """k of each row of another matrix with all samples, in full."""
+        """The matrix of k of each row of Z with all samples."""
         self._check(Z)
         out = np.empty((Z.shape[0], self.n), dtype=self.dtype)
         self.native.cross(Z, _rows(Z), Z.shape[1], out)
         return out
 
     def square(self, chosen: np.ndarray) -> np.ndarray:
-        """k of the chosen samples among themselves, in full; not to be written to, as it may be a given matrix."""
+        """The matrix of k of the chosen samples among themselves; it is not to be written to, as it may be the user's own Gram matrix."""
         given = self._given(chosen)
         if given is not None:
             return given
@@ -156,7 +170,7 @@ class Panels:
         return out
 
     def extend(self, chosen: np.ndarray, known: int, out: np.ndarray, shift: float = 0.0) -> None:
-        """Fill out[:m, :m] with k + shift of the m chosen samples among themselves, of which the first ``known`` have theirs already."""
+        """Fill out[:m, :m] with k + shift of the m chosen samples among themselves; the entries of the first ``known`` samples are there already."""
         m = len(chosen)
         if not 0 <= known <= m or min(out.shape) < m:
             raise InvalidInputError(
@@ -174,12 +188,12 @@ class Panels:
 
     @property
     def costly(self) -> bool:
-        """Whether an entry takes many times as long to compute as to read."""
+        """Whether computing an entry takes many times as long as reading it from memory."""
         return bool(self.native.is_costly)
 
     @property
     def given(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """(Gram matrix, place of each sample in it) where the entries are those of a given float64 matrix; None elsewhere."""
+        """(Gram matrix, index of each sample in it) where the entries are those of the user's own float64 matrix; None otherwise."""
         if self.dtype != np.float64 or not isinstance(self._kernel, Precomputed):
             return None
         gram = self._kernel.gram
@@ -188,7 +202,7 @@ class Panels:
         return gram, self._kernel.indices(self._X if self._rows is None else self._X[self._rows])
 
     def _given(self, chosen: np.ndarray) -> np.ndarray | None:
-        """The Gram matrix itself where all of it is asked for."""
+        """The user's own Gram matrix where exactly that is asked for; None otherwise."""
         if not isinstance(self._kernel, Precomputed) or len(chosen) != len(self._kernel.gram):
             return None
         gram = self._kernel.gram
@@ -199,7 +213,7 @@ class Panels:
 
 
 def _places(chosen: Any, n: int, name: str) -> np.ndarray:
-    """Places of samples as native loops take them, which trust each: none is beyond the n that there are."""
+    """Indices of samples as the native loops take them: these trust every index, so that one outside 0 to n − 1 is refused here."""
     places = np.ascontiguousarray(chosen, dtype=np.int64)
     if len(places) and not 0 <= int(places.min()) <= int(places.max()) < n:
         raise InvalidInputError(f"{name} must lie between 0 and {n - 1:,}; got {places.min():,} to {places.max():,}.")
@@ -218,7 +232,7 @@ def _check_length(values: np.ndarray, n: int, name: str) -> None:
 
 
 def _rows(X: Matrix) -> Rows:
-    """X as native loops read it; a copy where it is laid out in another way."""
+    """X as the native loops read it; a copy where X is laid out in another way."""
     if check_structure(X):
         X = X if X.format == "csr" else sp.csr_array(X)
         return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
@@ -226,7 +240,7 @@ def _rows(X: Matrix) -> Rows:
 
 
 def _check_indices(kernel: Any, Z: Matrix) -> None:
-    """Refuse samples that no given Gram matrix of the expression has."""
+    """Refuse samples that are not indices into each precomputed Gram matrix of the kernel expression."""
     if isinstance(kernel, Precomputed):
         kernel.indices(Z)
     elif type(kernel) in (Scaled, Power):
@@ -237,7 +251,7 @@ def _check_indices(kernel: Any, Z: Matrix) -> None:
 
 
 def _specification(kernel: Any, X: Matrix, fill: Any) -> tuple[Any, ...]:
-    """(name, gamma or factor, coef0, degree, parts, Gram matrix or block) of an expression, by exact type: a subclass may mean something else."""
+    """(name, gamma or factor, coef0, degree, parts, Gram matrix or block) of a kernel, by its exact type: a subclass may mean something else."""
     kind = type(kernel)
     if isinstance(kernel, Precomputed):
         kernel.indices(X)
@@ -274,16 +288,16 @@ def _specification(kernel: Any, X: Matrix, fill: Any) -> tuple[Any, ...]:
 
 
 def _block(kernel: Kernel, Z: Matrix, rows: np.ndarray, X: Matrix, others: np.ndarray) -> np.ndarray:
-    """k of some rows of Z with some rows of X, for kernels that have no loops of their own."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is seen in the result, by the caller
+    """k of some rows of Z with some rows of X, for kernels that have no native loops."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller sees in the result what has overflowed
         return np.ascontiguousarray(kernel.block(Z[rows], X[others]), dtype=np.float64)
 
 
 def _block_by_samples(kernel: Kernel, Z: Matrix, rows: np.ndarray, X: Matrix, others: np.ndarray) -> np.ndarray:
-    """Like ``_block``, with the rows of Z in groups of one size, the last one filled up: BLAS rounds a product by the shape of its matrices.
+    """Like ``_block``, with the rows of Z in groups of equal size, the last filled up, because BLAS rounds a product by the shape of its matrices.
 
-    Z, whose samples are predicted, comes first in the kernel's block, so that what a block makes of its second matrix as a whole (its mean, say)
-    is the model's alone. A function of the user's is called as it is, since for a pair of rows at a time there is nothing to fill up.
+    Z, whose samples are predicted, comes first in the kernel's block: a kernel that uses its second matrix as a whole (its mean, say) then uses the
+    model's samples alone. A kernel with a function of the user's gets its rows without filling up: such a function may take a pair of rows at a time.
     """
     if _has_function(kernel):
         return _block(kernel, Z, rows, X, others)
@@ -297,7 +311,7 @@ def _block_by_samples(kernel: Kernel, Z: Matrix, rows: np.ndarray, X: Matrix, ot
 
 
 def _cross_by_samples(kernel: Kernel, X: Matrix, rows: np.ndarray, Z: Matrix, others: np.ndarray) -> np.ndarray:
-    """The same for ``cross``, which asks with the samples that are predicted in the second place."""
+    """Like ``_block_by_samples``, for the method ``cross``, in which the samples that are predicted come second."""
     return np.ascontiguousarray(_block_by_samples(kernel, Z, others, X, rows).T)
 
 

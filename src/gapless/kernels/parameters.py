@@ -1,4 +1,4 @@
-"""Checks of the kernels' parameters: one sentence for each way in which a number can be wrong."""
+"""Checks of the parameters of kernels and feature maps: one sentence for each way in which a number can be wrong."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def check_positive(name: str, value: Any) -> None:
         raise InvalidInputError(f"{name} must be a finite number above 0; got {value!r}.")
 
 
-def check_natural(name: str, value: Any) -> None:
-    """Raise unless value is a natural number, counted from 1."""
+def check_natural(name: str, value: Any) -> int:
+    """The value as an int; raise unless it is a natural number, counted from 1."""
     if not (is_number(value) and isinstance(value, Integral) and int(value) >= 1):
         raise InvalidInputError(f"{name} must be a natural number of at least 1; got {value!r}.")
+    return int(value)

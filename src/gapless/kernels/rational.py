@@ -1,4 +1,4 @@
-"""Kernel entries without rounding: sums and products of the numbers as given are whole numbers over a power of two."""
+"""Kernel entries without rounding: floats are whole numbers over a power of two, and so are the sums and products of floats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gapless.kernels.pairwise import Matrix
 
 
 class Dyadic(NamedTuple):
-    """An array of ``numbers`` · 2^−bits, where the numbers are Python's integers, which have no bounds, and ``bits`` may be negative.
+    """An array of ``numbers`` · 2^−bits; the numbers are Python's integers, which cannot overflow, and ``bits`` may be negative.
 
     >>> import numpy as np
     >>> whole_numbers(np.array([0.5, 3.0]))
@@ -46,13 +46,13 @@ class Dyadic(NamedTuple):
 
 
 def whole_numbers(values: np.ndarray) -> Dyadic:
-    """Finite floats (float32 or float64) as what they are, over their smallest common power of two."""
+    """The exact values of finite floats (float32 or float64), over their smallest common power of two."""
     mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64))
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     used = whole != 0
     if not used.any():
         return Dyadic(whole.astype(object), 0)
-    zeros = np.where(used, np.frexp((whole & -whole).astype(np.float64))[1] - 1, 0)  # at the end, in binary
+    zeros = np.where(used, np.frexp((whole & -whole).astype(np.float64))[1] - 1, 0)  # trailing zeros in binary
     whole >>= zeros
     exponents = exponents.astype(np.int64) - 53 + zeros
     least = int(exponents[used].min())
@@ -60,7 +60,7 @@ def whole_numbers(values: np.ndarray) -> Dyadic:
 
 
 def whole_rows(X: Matrix) -> Dyadic:
-    """The rows of a matrix as whole numbers; a sparse one is made dense."""
+    """The rows of a matrix as whole numbers; a sparse matrix is made dense."""
     return whole_numbers(X.toarray() if sp.issparse(X) else X)
 
 
@@ -68,7 +68,8 @@ def whole_rows(X: Matrix) -> Dyadic:
 def rational_block(kernel: Kernel, X: Matrix, Z: Matrix) -> Dyadic | None:
     """k(xᵢ, zⱼ) for all rows in exact arithmetic, or None where the kernel's values are not rational.
 
-    What a feature map or a function returns, and the entries of a Gram matrix, are the numbers as given, where they are symmetric.
+    The features that a map returns, the values of a function and the entries of a Gram matrix count as exact; a function or a Gram matrix that is not
+    symmetric gives None.
 
     >>> import numpy as np
     >>> from gapless.kernels import RBF, Polynomial

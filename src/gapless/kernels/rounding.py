@@ -1,13 +1,13 @@
-r"""How large a kernel's entries are, and how far computed ones may be from them: two numbers a sample.
+r"""How large a kernel's entries are, and how far computed entries may be from the exact ones: two numbers for each sample.
 
 With u the relative error of one operation, $2^{-53}$ in float64, :func:`magnitudes` returns g and r such that for all samples
 
 .. math::  |k(x, z)| ≤ g(x) g(z), \qquad |\hat k(x, z) - k(x, z)| ≤ u (r(x) g(z) + g(x) r(z)),
 
-where k̂ is what the panels (or ``Kernel.block``) compute, or with another u the numbers of twice the digits
-(native/proof/twofold_kernel.hpp). From these, a bound on the error of Kβ takes two sums over the samples. The bounds are generous: a product of d
-terms errs by at most (d + 2) u ‖x‖ ‖z‖; squares come from Cauchy and Schwarz, as in (γ‖x‖‖z‖ + |c|)² ≤ (γ‖x‖² + |c|)(γ‖z‖² + |c|). A function of the
-user's is taken at its word: its values are exact by definition.
+where k̂ are the entries that the panels (or ``Kernel.block``) compute or, with another u, the entries with twice the digits
+(native/proof/twofold_kernel.hpp). From g and r, a bound on the error of Kβ takes two sums over the samples. The bounds are generous: an inner product
+of d terms errs by at most (d + 2) u ‖x‖ ‖z‖; squares come from Cauchy and Schwarz, as in (γ‖x‖‖z‖ + |c|)² ≤ (γ‖x‖² + |c|)(γ‖z‖² + |c|). The values of
+a function that the user gives are exact by definition.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from gapless.kernels.algebra import Constant, Exp, KernelPolynomial, Power, Prod
 from gapless.kernels.base import Kernel
 from gapless.kernels.custom import FeatureMapKernel, Precomputed
 from gapless.kernels.dot import Chi2, Cosine, Linear, Polynomial, Sigmoid
-from gapless.kernels.pairwise import Matrix, as_float64, squared_norms
+from gapless.kernels.pairwise import CLOSE, Matrix, as_float64, squared_norms
 from gapless.kernels.stationary import RBF, Laplacian, Matern
 
 UNIT = 2.0**-53
 """u: the relative error of one operation in float64."""
 
-_MORE = 1.05  # for products of small errors, which the formulas leave out
-_ROUNDINGS = 12.0  # of a product besides its terms: moving the origin, scaling, adding norms
-_FUNCTION = 16.0  # roundings of an exponential or a hyperbolic tangent of ours, or NumPy's
-_CLOSE = 1e4  # by how much cancellation may enlarge the error of a distance before differences are taken (pairwise.py)
+_MORE = 1.05  # covers the products of two small errors, which the formulas below leave out
+_ROUNDINGS = 12.0  # the roundings of an inner product besides its terms': moving the origin, scaling, adding norms
+_FUNCTION = 16.0  # the roundings of an exponential or a hyperbolic tangent, of the compiled core or of NumPy
+_CANCELLATION = 1.0 / CLOSE  # by how much cancellation enlarges the error of a distance at most, see pairwise.py
 
-_MUCH = 1000.0  # times the roundings of an exponential, from where on it pays to look for a smaller bound
-_FEW = 32  # rows whose mean is near enough to that of all
-_LOST = 0.01  # an exponent with a larger error than this tells nothing
+# A smaller bound is looked for where the error of the exponent is this many times the error of the exponential itself; by hand: it only saves time.
+_MUCH = 1000.0
+_FEW = 32  # the mean of so many rows serves in place of the mean of all rows: any origin gives a valid bound, a near one a small bound
+_LOST = 0.01  # where the exponent has a larger error than this, no bound is given: the series behind the bound needs a small error
 
 Magnitudes = tuple[np.ndarray, np.ndarray]
 
 
 @singledispatch
 def magnitudes(kernel: Kernel, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    """(g, r) of each row of X.
+    """The numbers (g, r) of each row of X, as the head of this module defines them.
 
     >>> import numpy as np
     >>> from gapless.kernels import Linear
@@ -62,7 +63,7 @@ def terms_of(X: Matrix) -> int:
 
 
 def _half(X: Matrix) -> float:
-    """Half of the roundings of a product: each of the two samples answers for one."""
+    """Half of the roundings of an inner product: each of its two samples accounts for one half."""
     return 0.5 * (terms_of(X) + _ROUNDINGS) * _MORE
 
 
@@ -72,7 +73,7 @@ def _(kernel: Linear, X: Matrix, unit: float = UNIT) -> Magnitudes:
 
 
 def linear_magnitudes(X: Matrix, squared_norms: np.ndarray) -> Magnitudes:
-    """(g, r) of the linear kernel, whose squared norms are known."""
+    """(g, r) of the linear kernel, where the squared norms of the rows are known already."""
     g = np.sqrt(squared_norms)
     return g, _half(X) * g
 
@@ -93,25 +94,25 @@ def _(kernel: Sigmoid, X: Matrix, unit: float = UNIT) -> Magnitudes:
 
 @magnitudes.register
 def _(kernel: RBF, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    """Panels expand the square of a distance: their errors are relative to the norms, and an exponent's is one of its exponential."""
+    """Panels expand the square of a distance, so that its error is relative to the norms; an error of the exponent is a relative error of k."""
     g = np.ones(X.shape[0])
     if unit != UNIT:
         return g, _by_differences(X)
     roundings = 2.0 * _half(X) * float(kernel.gamma)
     r = _MORE * (roundings * _far(X, _MUCH * _FUNCTION / max(roundings, UNIT)) + _FUNCTION)
-    return g, np.minimum(r, 1.0 / unit)  # no error is larger than the largest entry
+    return g, np.minimum(r, 1.0 / unit)  # no error is larger than the largest entry, which is 1
 
 
 def _by_differences(X: Matrix) -> np.ndarray:
-    """r of exp(−t) where t, a sum over features, comes from differences, as it does with twice the digits: t exp(−t) ≤ 1/e."""
+    """r of exp(−t) where t is a sum over the features of differences, as it is with twice the digits; t exp(−t) ≤ 1/e bounds the error."""
     return np.full(X.shape[0], 2.0 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
 
 
 def _far(X: Matrix, enough: float) -> np.ndarray:
-    """At least ‖x − c‖² for every origin c that panels choose: zero for sparse rows, for dense ones a mean of some of them (or zero).
+    """A bound on ‖x − c‖² for every origin c that the panels may choose: zero for sparse rows; for dense rows a mean of some of them, or zero.
 
-    A mean is within the largest distance of any other origin, here the mean of a few rows. Where the norms themselves are at most ``enough``, zero is
-    as good.
+    Any mean of rows is no further from another point (here the mean of a few rows) than the row that is furthest from that point, which gives the
+    bound. Where the norms themselves are at most ``enough``, the point zero is as good.
     """
     squares = _squared_norms(X)
     if not sp.issparse(X) and 4.0 * float(squares.max(initial=0.0)) > enough:
@@ -127,7 +128,7 @@ def _squared_norms(X: Matrix) -> np.ndarray:
 
 @magnitudes.register
 def _(kernel: Laplacian, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    """Panels scale rows before they take differences, and of sparse rows they take sums: errors are relative to the rows, not to the distance."""
+    """Panels scale the rows before they take differences (sums, of sparse rows), so that errors are relative to the rows and not to the distance."""
     g, r = np.ones(X.shape[0]), _by_differences(X)
     if unit != UNIT:
         return g, r
@@ -139,7 +140,7 @@ def _(kernel: Laplacian, X: Matrix, unit: float = UNIT) -> Magnitudes:
 @magnitudes.register
 def _(kernel: Matern, X: Matrix, unit: float = UNIT) -> Magnitudes:
     g = np.ones(X.shape[0])
-    return g, np.full_like(g, _CLOSE * 2.0 * _half(X) + _FUNCTION)
+    return g, np.full_like(g, _CANCELLATION * 2.0 * _half(X) + _FUNCTION)
 
 
 @magnitudes.register
@@ -162,7 +163,7 @@ def _(kernel: Constant, X: Matrix, unit: float = UNIT) -> Magnitudes:
 
 @magnitudes.register
 def _(kernel: Precomputed, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    """Entries are given; what an entry differs from its mirror image is an error of either."""
+    """The entries are given; the difference between an entry and its mirror image counts as an error of both."""
     places, gram = kernel.indices(X), kernel.gram
     # |K_ij| is at most the largest entry of either row.
     g = np.sqrt(np.maximum(gram.max(axis=1), -gram.min(axis=1)).astype(np.float64)[places])
@@ -173,7 +174,7 @@ def _(kernel: Precomputed, X: Matrix, unit: float = UNIT) -> Magnitudes:
 
 @magnitudes.register
 def _(kernel: FeatureMapKernel, X: Matrix, unit: float = UNIT) -> Magnitudes:
-    """What the map returns is given; its inner products round."""
+    """The features are exact as the map returns them; their inner products round."""
     return magnitudes(Linear(), kernel.features(X), unit)
 
 
@@ -235,7 +236,7 @@ def _(kernel: Exp, X: Matrix, unit: float = UNIT) -> Magnitudes:
         size = np.exp(0.5 * g * g)
         if not unit * roughest * largest < _LOST:
             return size, np.full_like(size, np.inf)
-        # r(x) g(z) ≤ ½ (r(x)²/t + t g(z)²) for any t.
+        # The bound r(x) g(z) ≤ ½ (r(x)²/t + t g(z)²), for any t > 0, splits the product into a part of each sample.
         t = roughest / largest if largest > 0 and roughest > 0 else 1.0
         return size, np.nan_to_num(
             size * (_MORE * 0.5 * (r * r / t + t * g * g) + _FUNCTION), nan=np.inf, posinf=np.inf
@@ -243,5 +244,5 @@ def _(kernel: Exp, X: Matrix, unit: float = UNIT) -> Magnitudes:
 
 
 def sum_depth(terms: int) -> int:
-    """How many roundings follow each other at most in a sum of panels: tiles of up to 256 terms, then their sums (native/kernels/node.cpp)."""
+    """The most roundings that one term goes through in a sum of panels: within a tile of up to 256 terms, then in the sum of the tiles (node.cpp)."""
     return min(terms, 400 + terms // 64)

@@ -13,14 +13,18 @@ from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.pairwise import Matrix, euclidean_distances, manhattan_distances, squared_distances
 from gapless.kernels.parameters import check_nonnegative, check_positive, is_number
 
-_FAR = 1e3  # exp(-1000) is zero in float64; times a polynomial of a larger distance it stays zero, but times infinity it would be NaN
+# Distances are cut to this one: exp(-1000) is zero in float64, so that the kernel is zero from here on, but zero times the polynomial of an infinite
+# distance would be NaN.
+_FAR = 1e3
 
 
 class Stationary(Kernel):
-    r"""A kernel $k(x, z) = g(d(x, z))$: a subclass says which distance d is, and what g is.
+    r"""The base of kernels $k(x, z) = g(d(x, z))$ of a distance d: a subclass defines g as ``profile``.
 
-    The distance is Euclidean; ``distances = staticmethod(…)`` names another, a function of X and Z.
+    The distance is Euclidean; a subclass sets another one by ``distances = staticmethod(…)``, a function of X and Z.
 
+    Examples
+    --------
     >>> from gapless.kernels import Stationary
     >>> class InverseQuadratic(Stationary):
     ...     def profile(self, D):
@@ -35,7 +39,7 @@ class Stationary(Kernel):
 
     @abstractmethod
     def profile(self, D: np.ndarray) -> np.ndarray:
-        """The function g of every distance in D, which may be overwritten."""
+        """g of every distance in the array D, which may be overwritten."""
 
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
         return self.profile(self.distances(X, Z))
@@ -47,6 +51,13 @@ class Stationary(Kernel):
 class RBF(Stationary):
     r"""$k(x, z) = \exp(-\gamma\lVert x - z\rVert^2)$, also called Gaussian.
 
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        γ, at least 0: the larger, the narrower the kernel.
+
+    Examples
+    --------
     >>> from gapless.kernels import RBF
     >>> RBF(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]])
     array([[1.        , 0.36787944],
@@ -67,6 +78,13 @@ class RBF(Stationary):
 class Laplacian(Stationary):
     r"""$k(x, z) = \exp(-\gamma\lVert x - z\rVert_1)$, with the sum of absolute differences.
 
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        γ, at least 0: the larger, the narrower the kernel.
+
+    Examples
+    --------
     >>> from gapless.kernels import Laplacian
     >>> Laplacian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]])
     array([[1.        , 0.36787944],
@@ -87,9 +105,18 @@ class Laplacian(Stationary):
 class Matern(Stationary):
     r"""The Matérn kernel of smoothness ν, with $r = \lVert x - z\rVert / \ell$.
 
-    $e^{-r}$ for ν = ½, $(1 + \sqrt3 r)e^{-\sqrt3 r}$ for 3/2, $(1 + \sqrt5 r + \tfrac53 r^2)e^{-\sqrt5 r}$ for 5/2,
-    and in the limit $e^{-r^2/2}$ for ν = ∞.
+    The kernel is $e^{-r}$ for ν = ½, $(1 + \sqrt3 r)e^{-\sqrt3 r}$ for 3/2, $(1 + \sqrt5 r + \tfrac53 r^2)e^{-\sqrt5 r}$
+    for 5/2, and in the limit $e^{-r^2/2}$ for ν = ∞.
 
+    Parameters
+    ----------
+    length_scale : float, default 1.0
+        ℓ, above 0: the larger, the wider the kernel.
+    nu : {0.5, 1.5, 2.5, inf}, default 1.5
+        ν, the smoothness.
+
+    Examples
+    --------
     >>> from gapless.kernels import Matern
     >>> Matern(length_scale=2.0, nu=0.5)([[0.0], [2.0]])
     array([[1.        , 0.36787944],

@@ -14,8 +14,21 @@ from gapless.kernels.parameters import check_natural, check_nonnegative
 
 @dataclass(frozen=True)
 class ValidityReport:
-    """What ``check_valid`` saw: the extreme eigenvalues of the Gram matrix, and the largest |Kᵢⱼ − Kⱼᵢ|.
+    """What ``check_valid`` saw.
 
+    Attributes
+    ----------
+    valid : bool
+        Whether the Gram matrix is symmetric and positive semi-definite, within the tolerance.
+    smallest_eigenvalue, largest_eigenvalue : float
+        The extreme eigenvalues of the Gram matrix; NaN where the matrix is not finite.
+    asymmetry : float
+        The largest |Kᵢⱼ − Kⱼᵢ|.
+    message : str
+        The finding as a sentence.
+
+    Examples
+    --------
     >>> from gapless.kernels import ValidityReport
     >>> ValidityReport(True, 0.0, 2.0, 0.0, "Fine.").smallest_eigenvalue
     0.0
@@ -31,10 +44,30 @@ class ValidityReport:
 def check_valid(kernel: Kernel, X: Any, tol: float = 1e-10, max_rows: int = 500, seed: int = 0) -> ValidityReport:
     r"""Test on data that a kernel is symmetric and positive semi-definite, to rounding.
 
-    On at most ``max_rows`` rows of X, drawn with the seed, the Gram matrix K must satisfy
+    The Gram matrix K must satisfy
     $\max_{ij}\lvert K_{ij} - K_{ji}\rvert \le \mathrm{tol}\cdot\max_{ij}\lvert K_{ij}\rvert$ and
     $\lambda_{\min} \ge -\mathrm{tol}\cdot\max_i\lvert\lambda_i\rvert$. Passing is no proof; failing is a refutation.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to test.
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The samples to test it on.
+    tol : float, default 1e-10
+        The tolerance in the two conditions above.
+    max_rows : int, default 500
+        Where X has more rows, so many of them are drawn.
+    seed : int, default 0
+        The seed of that draw.
+
+    Returns
+    -------
+    ValidityReport
+        The verdict, the figures behind it, and a sentence.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from gapless.kernels import RBF, Sigmoid, check_valid
     >>> X = np.arange(10.0).reshape(5, 2)

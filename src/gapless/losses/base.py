@@ -1,4 +1,4 @@
-"""What a loss is: its value, a sub-gradient, its conjugate, its part of the dual, and the intercept that is best for it."""
+"""The interface of a loss: its value, a sub-gradient, its conjugate, its part of the dual, and the intercept that minimises it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import brentq
 
-# From so many knots on, the zero of a slope is first looked for among a few of them.
-_MANY, _FEW = 20_000, 4096
 _EPS = float(np.finfo(float).eps)
 
 
@@ -69,7 +67,7 @@ class Loss(ABC):
         return box.p * beta - box.epsilon * np.abs(beta) - 0.5 * box.d * beta**2
 
     def dual_slopes(self, y: np.ndarray, cost: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The derivatives of ``dual_value`` for a rise and for a fall of βᵢ (they differ where |β| has its kink)."""
+        """(right, left): the derivatives of ``dual_value`` for a rise and for a fall of βᵢ, which differ where |βᵢ| has its kink."""
         box = self.dual_box(y, cost)
         assert isinstance(box, DualBox)
         smooth = box.p - box.d * beta
@@ -86,7 +84,7 @@ class Loss(ABC):
         return []
 
     def margin(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """How far inside its constraint a sample is; the slack is what a negative distance from it costs (see ``slack``)."""
+        """How well a sample holds its constraint; here y f, where the constraint is y f ≥ 1."""
         return y * f
 
     def slack(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -94,10 +92,10 @@ class Loss(ABC):
         return np.maximum(0.0, 1.0 - y * f)
 
     def best_intercept(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray, pull: float = 0.0) -> tuple[float, float]:
-        """The interval of b that minimises Σ cᵢ ℓ(yᵢ, fᵢ + b) + pull · b, all costs finite.
+        """The interval of every b that minimises Σ cᵢ ℓ(yᵢ, fᵢ + b) + pull · b, all costs finite.
 
-        With kinks it is a weighted quantile of their distances from f, exactly; otherwise the root of a monotone function, to rounding,
-        or the two knots between which that function is zero.
+        For a loss with kinks the ends of the interval are weighted quantiles of the kinks' distances from f, exactly. For a smooth loss the slope of
+        the sum is continuous and rising: the interval is its root, to rounding, or the two knots between which the slope is zero.
         """
         kinks = self.kinks(y)
         if kinks:
@@ -128,42 +126,18 @@ class Loss(ABC):
         return b, b
 
     def _slope_rounding(self, y: np.ndarray, f: np.ndarray, cost: np.ndarray) -> float:
+        """A bound on the rounding error of Σ cᵢ ℓ′(yᵢ, fᵢ): the sum is rounded n times, and each of its terms a few times."""
         return 4 * len(y) * _EPS * float(cost @ np.abs(self.derivative(y, f)))
 
 
 def weighted_quantile(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[float, float]:
-    """Where a slope that begins at ``start`` < 0 and rises by ``jumps`` at ``knots`` crosses zero: a point, or the interval where it is zero.
+    """(low, high): where a slope that begins at ``start`` < 0 and rises by ``jumps`` at ``knots`` is zero; one point twice where it jumps over zero.
 
-    A slope below the rounding error of its own sum counts as zero, so that ties give an interval, not one of its ends.
+    A slope below the rounding error of its own sum counts as zero, so that a tie of costs gives the whole interval, not one of its ends.
     """
     rounding = 4 * len(knots) * _EPS * float(jumps.sum())
-    if len(knots) > _MANY:
-        knots, jumps, start = _near_crossing(knots, jumps, start)
     order = knots.argsort()
     slope = start + jumps[order].cumsum()
     reached = min(int(np.searchsorted(slope, -rounding)), len(knots) - 1)
     passed = min(int(np.searchsorted(slope, rounding, side="right")), len(knots) - 1)
     return float(knots[order[reached]]), float(knots[order[passed]])
-
-
-def _near_crossing(knots: np.ndarray, jumps: np.ndarray, start: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """The knots around the zero of the slope, their jumps, and the slope before them: nothing else needs to be sorted.
-
-    Every so many knots tell about where the zero is; where the exact sums do not agree, all knots are returned.
-    """
-    step = len(knots) // _FEW
-    order = np.argsort(knots[::step], kind="stable")
-    some = knots[::step][order]
-    slope = start + np.cumsum(jumps[::step][order]) * (float(jumps.sum()) / max(float(jumps[::step].sum()), 1e-300))
-    place = int(np.searchsorted(slope, 0.0))
-    reach = 4 * int(np.sqrt(_FEW))
-    low = some[place - reach] if place >= reach else -np.inf
-    high = some[place + reach] if place + reach < len(some) else np.inf
-    below = knots < low
-    inside = ~below & (knots <= high)
-    before = start + float(jumps[below].sum())
-    total = before + float(jumps[inside].sum())
-    margin = 1e-9 * float(jumps.sum())  # of the rounding of these sums, generously
-    if (before < -margin or low == -np.inf) and (total > margin or high == np.inf):
-        return knots[inside], jumps[inside], before
-    return knots, jumps, start

@@ -1,4 +1,4 @@
-"""Losses of the margin y f: hinge, its square, and its smoothed form."""
+"""Losses of the margin y f: the hinge, the squared hinge and the smoothed hinge."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gapless.losses.base import DualBox, Loss
 
 
 def _margin_box(y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
-    """The box 0 ≤ yβ ≤ bound, closed where the cost is zero."""
+    """The dual box 0 ≤ yᵢβᵢ ≤ boundᵢ with the curvatures d; a sample whose cost is zero has βᵢ = 0."""
     reach = bound if bound is cost else np.where(cost > 0.0, bound, 0.0)
     signed = y * reach
     return DualBox(y.copy(), np.zeros(len(y)), d, np.minimum(signed, 0.0), np.maximum(signed, 0.0))
 
 
-def _ridge(factor: float, cost: np.ndarray) -> np.ndarray:
-    """factor / cost, zero where the cost is infinite (hard margin) or zero (the sample is absent, its box closed)."""
+def ridge(factor: float, cost: np.ndarray) -> np.ndarray:
+    """The curvatures d = factor / cost of a squared loss's dual: zero where the cost is infinite (hard margin) or zero (βᵢ = 0 there anyway)."""
     return np.divide(factor, cost, out=np.zeros_like(cost), where=cost > 0)
 
 
@@ -80,7 +80,7 @@ class SquaredHinge(Loss):
         return np.where(m <= 0.0, m + m * m / 4.0, np.inf)
 
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualBox:
-        return _margin_box(y, cost, np.full_like(cost, np.inf), _ridge(0.5, cost))
+        return _margin_box(y, cost, np.full_like(cost, np.inf), ridge(0.5, cost))
 
     def knots(self, y: np.ndarray) -> list[np.ndarray]:
         return [y]
@@ -116,7 +116,7 @@ class SmoothedHinge(Loss):
         return np.where((m >= -1.0) & (m <= 0.0), m + 0.5 * self.smoothing * m * m, np.inf)
 
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualBox:
-        return _margin_box(y, cost, cost, _ridge(self.smoothing, cost))
+        return _margin_box(y, cost, cost, ridge(self.smoothing, cost))
 
     def knots(self, y: np.ndarray) -> list[np.ndarray]:
         return [y, y * (1.0 - self.smoothing)]

@@ -1,4 +1,4 @@
-"""The loss behind the ν-forms and the one-class machine: what f falls short of a target, on one side."""
+"""The loss behind the ν-forms and the one-class machine: by how much f falls short of a target, on one side."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gapless.losses.base import DualBox, Loss
 
 @dataclass(frozen=True, eq=False)
 class Shortfall(Loss):
-    r"""The one-sided loss :math:`\max(0, y_i (t_i - f))` with a sign :math:`y_i = ±1` and a target :math:`t_i` a sample.
+    r"""The one-sided loss :math:`\max(0, y_i (t_i - f))`, where each sample has a sign :math:`y_i = ±1` and a target :math:`t_i`.
 
-    The hinge is the case t = y. With t = 0 and a price on the offset it is the loss of ν-SVC and of the one-class machine; with the
-    targets of a regression, each sample twice with both signs, that of ν-SVR.
+    The hinge is the case t = y. With t = 0 and a price on the offset, this is the loss of ν-SVC and of the one-class machine. With the targets of
+    a regression, and each sample once with either sign, it is the loss of ν-SVR.
 
     >>> import numpy as np
     >>> Shortfall(np.array([1.0, 1.0])).value(np.array([1.0, -1.0]), np.array([0.25, 1.5]))

@@ -10,11 +10,13 @@ import numpy as np
 
 from gapless.errors import InvalidInputError
 from gapless.losses.base import DualBox, Loss
-from gapless.losses.margin import _ridge
+from gapless.losses.margin import ridge
 
 
 @dataclass(frozen=True)
 class _Tube(Loss):
+    """What both losses share: the tube |y − f| ≤ ε, inside of which nothing is paid."""
+
     epsilon: float = 0.1
     task: ClassVar[str] = "regression"
 
@@ -32,6 +34,7 @@ class _Tube(Loss):
         return self._excess(y, f)
 
     def _box(self, y: np.ndarray, cost: np.ndarray, bound: np.ndarray, d: np.ndarray) -> DualBox:
+        """The dual box |βᵢ| ≤ boundᵢ with the curvatures d; a sample whose cost is zero has βᵢ = 0."""
         reach = np.where(cost > 0, bound, 0.0)
         return DualBox(y.copy(), np.full_like(y, self.epsilon), d, -reach, reach)
 
@@ -84,7 +87,7 @@ class SquaredEpsilonInsensitive(_Tube):
         return v * y + self.epsilon * np.abs(v) + v * v / 4.0
 
     def dual_box(self, y: np.ndarray, cost: np.ndarray) -> DualBox:
-        return self._box(y, cost, np.full_like(cost, np.inf), _ridge(0.5, cost))
+        return self._box(y, cost, np.full_like(cost, np.inf), ridge(0.5, cost))
 
     def knots(self, y: np.ndarray) -> list[np.ndarray]:
         return [y - self.epsilon, y + self.epsilon]

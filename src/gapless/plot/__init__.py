@@ -1,4 +1,4 @@
-"""Displays in scikit-learn's style: ``from_…`` computes or takes the data, ``plot(ax=None)`` draws it; needs the extra ``plot``."""
+"""Displays in scikit-learn's style: ``from_…`` computes or takes the data, ``plot(ax=None)`` draws it. They need Matplotlib (``gapless[plot]``)."""
 
 from gapless.plot.convergence import ConvergenceDisplay
 from gapless.plot.decision import DecisionDisplay

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Side = Literal["primal", "dual", "both"]
 Scale = Literal["linear", "symlog"]
-_SYMLOG_THRESHOLD = 1e-6
-_AGREE = 1e-6  # a relative gap from where on the title names one number, with seven digits
+_SYMLOG_THRESHOLD = 1e-6  # the default tol of a solve: distances below it are drawn on a linear axis
+_AGREE = 1e-6  # up to this relative gap the bounds agree to the seven digits of the title, which then names one number
 _STROKES: dict[str, Literal["-", "--"]] = {"primal": "-", "dual": "--"}
 
 
@@ -27,12 +27,27 @@ _STROKES: dict[str, Literal["-", "--"]] = {"primal": "-", "dual": "--"}
 class ConvergenceDisplay:
     r"""The best primal value :math:`P` (solid, falling) and the best dual value :math:`D` (dashed, rising) of each result.
 
-    Weak duality, :math:`D ≤ P^* ≤ P`, holds at every x between any two curves of one problem; all meet at :math:`P^*`. Values are in the
-    regularisation convention of the problem. Of one result alone the gap between its curves is shaded.
+    Weak duality, :math:`D ≤ P^* ≤ P`, holds at every x between any two curves of one problem; all curves meet at :math:`P^*`. Values are in the
+    regularisation convention of the problem. Where there is one result alone, the gap between its two curves is shaded.
 
-    ``plot(scale="linear")`` shows objective values, cut where the first iterations would dwarf the rest; ``"symlog"`` shows the relative
-    distance to the best bound on a logarithmic axis on either side of it.
+    Make a display by :meth:`from_results` or :meth:`from_estimator`, and draw it by :meth:`plot`.
 
+    Parameters
+    ----------
+    curves : list of Curve
+        The histories to draw.
+    xlabel : str
+        What the x-axis counts: the unit of the iterations, or ``"seconds"``.
+    sides : dict of str, default empty
+        By label, whether to draw the ``"primal"``, the ``"dual"`` or ``"both"``, which is the default.
+
+    Attributes
+    ----------
+    ax_, figure_ : Matplotlib's Axes and Figure
+        What :meth:`plot` has drawn on.
+
+    Examples
+    --------
     >>> import gapless as gl
     >>> from gapless.plot import ConvergenceDisplay
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], intercept="regularized")
@@ -49,9 +64,16 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_results(cls, results: Results, *, x: XAxis | None = None, sides: Mapping[str, Side] | None = None) -> Self:
-        """Take the histories of one result, a list of them, or several by name; draw with :meth:`plot`.
+        """Take the histories of results; draw them with :meth:`plot`.
 
-        ``sides`` says by label whether to draw the ``"primal"``, the ``"dual"`` or ``"both"``, which is the default.
+        Parameters
+        ----------
+        results : Result, list of Result, or dict of Result by name
+            What :func:`gapless.solve` has returned; without a name the solver's name is the label.
+        x : {"iterations", "seconds"}, default None
+            What the x-axis shows; None is the iterations where all solvers count the same unit, and the seconds otherwise.
+        sides : dict of str, default None
+            By label, whether to draw the ``"primal"``, the ``"dual"`` or ``"both"``, which is the default.
         """
         return cls._of(*read_curves(results, x), sides, "results")
 
@@ -59,9 +81,15 @@ class ConvergenceDisplay:
     def from_estimator(
         cls, estimators: Estimators, *, x: XAxis | None = None, sides: Mapping[str, Side] | None = None
     ) -> Self:
-        """Take the history of one fitted estimator (or pipeline, or search), of a list of them, or of several by name.
+        """Take the histories of fitted estimators; draw them with :meth:`plot`.
 
-        Of an estimator with several subproblems it is that of the widest gap, ``trace_``.
+        Parameters
+        ----------
+        estimators : estimator, list of estimators, or dict of estimators by name
+            Fitted estimators of Gapless, or pipelines or searches that end in one. Of an estimator with several subproblems the history with the
+            widest gap is drawn, which is ``trace_``.
+        x, sides
+            As in :meth:`from_results`.
 
         >>> import gapless as gl
         >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 0, 1, 1]
@@ -91,7 +119,20 @@ class ConvergenceDisplay:
     def plot(
         self, ax: Axes | None = None, *, scale: Scale = "linear", legend: bool = True, title: str | None = None
     ) -> Self:
-        """Draw on ``ax``, or on a new figure."""
+        """Draw on ``ax``, or on a new figure.
+
+        Parameters
+        ----------
+        ax : Axes of Matplotlib, default None
+            Where to draw; None makes a new figure.
+        scale : {"linear", "symlog"}, default "linear"
+            ``"linear"`` shows objective values, cut where the first iterations would dwarf the rest; ``"symlog"`` shows the relative distance to the
+            best bound, above it and below it on logarithmic axes.
+        legend : bool, default True
+            Whether to draw a legend beside the axes.
+        title : str, default None
+            The title; None says what the curves show.
+        """
         if scale not in ("linear", "symlog"):
             raise InvalidInputError(f"scale must be 'linear' or 'symlog'; got {scale!r}.")
         with style():
@@ -123,7 +164,7 @@ class ConvergenceDisplay:
         return self
 
     def _finding(self, optimum: float) -> str:
-        """What the curves show: one number where the best bounds agree to seven digits, else both."""
+        """What the curves show, as a title: one number where the best bounds agree to seven digits, otherwise both bounds."""
         lower = max(float(curve.dual.max()) for curve in self.curves)
         if optimum - lower <= _AGREE * abs(optimum):
             return f"Primal and dual meet at {optimum:.7g}"
@@ -139,7 +180,7 @@ class ConvergenceDisplay:
         ax.plot(curve.x[shown][-1:], y[-1:], **{**curve.look, "markersize": 6})
 
     def _window(self, optimum: float) -> tuple[float, float]:
-        """Twice the optimum to either side at most, and no more than the curves fill: the first values may dwarf the rest."""
+        """The range of the y-axis: what the curves fill, but at most 1.1 |optimum| to either side of it, as first values may dwarf the rest."""
         reach = 1.1 * abs(optimum) or 1.0
         ends = [optimum]
         for curve in self.curves:
@@ -151,7 +192,7 @@ class ConvergenceDisplay:
         return low - margin, high + margin
 
     def handles(self) -> list[Any]:
-        """Legend entries: a colour for each result, then what solid and dashed mean."""
+        """Legend entries: a colour for each result, then the meaning of solid and dashed lines."""
         from matplotlib.lines import Line2D
 
         kinds = {"primal": "primal: an upper bound", "dual": "dual: a lower bound"}

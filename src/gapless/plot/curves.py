@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 XAxis = Literal["iterations", "seconds"]
 Results = Result | Sequence[Result] | Mapping[str, Result]
-Estimators = Any  # a fitted estimator, a list of them, or a dict by name
-_DECADES = 300.0  # the span of seconds below which powers of ten alone would be too few labels
+Estimators = Any  # a fitted estimator, a list of estimators, or a dict of estimators by name
+_DECADES = 300.0  # an axis of seconds that spans less than this factor has three powers of ten at most: too few labels
 EVERY = 0.09  # the distance between two markers of a line, as a share of the diagonal of the axes
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One history: x, the best proven primal and dual value up to each check, as the problem was stated, and the relative gap.
+    """One history: at each check x, the best primal and dual values proven so far, in the problem's own convention, and the relative gap.
 
-    ``marker`` tells the curves apart where colours do not.
+    ``marker`` tells curves apart where colours do not.
     """
 
     label: str
@@ -41,7 +41,7 @@ class Curve:
 
     @property
     def look(self) -> dict[str, Any]:
-        """What its lines have in common, as arguments for Matplotlib."""
+        """What all lines of the curve have in common, as arguments for Matplotlib."""
         return {"color": self.color, "marker": self.marker, "markersize": 4.5, "markeredgewidth": 0.8}
 
 
@@ -53,7 +53,7 @@ class _History:
 
 
 def _of_results(results: Any) -> dict[str, _History]:
-    """Histories by their labels; the solver's name is the label where none is given."""
+    """Histories of results by their labels; the solver's name is the label where no name is given."""
     expected = "results must be what gapless.solve returns, a list of such results, or a dict of them by name"
     if isinstance(results, Result):
         named = {results.solver: results}
@@ -87,7 +87,7 @@ def _of_results(results: Any) -> dict[str, _History]:
 
 
 def _of_estimators(estimators: Any) -> dict[str, _History]:
-    """Histories by their labels, of several subproblems that of the one with the largest gap; the class is the label where no name is given."""
+    """Histories of estimators by their labels, which are the classes where no names are given; of several subproblems the widest gap counts."""
     if isinstance(estimators, Mapping):
         named = dict(estimators)
     else:
@@ -102,7 +102,7 @@ def _of_estimators(estimators: Any) -> dict[str, _History]:
         fitted = innermost(estimator, fitted=True)
         if not (hasattr(fitted, "trace_") and hasattr(fitted, "traces_")):
             if hasattr(fitted, "certificates_"):
-                fitted.trace_  # noqa: B018  # raises the sentence that compact() dropped it
+                fitted.trace_  # noqa: B018  # raises the error which says that compact() has dropped the attribute
             raise InvalidInputError(
                 "from_estimator draws the history (trace_) that an estimator of Gapless keeps of its proof; "
                 f"got {type(fitted).__module__.partition('.')[0]}'s {type(fitted).__name__}, which has none."
@@ -115,7 +115,7 @@ def _of_estimators(estimators: Any) -> dict[str, _History]:
 
 
 def read_curves(given: Any, x: XAxis | None, *, estimators: bool = False) -> tuple[list[Curve], str]:
-    """(curves, label of the x-axis) of results or of estimators; x None is the iterations where all count the same unit, else the seconds."""
+    """(curves, label of the x-axis) of results or estimators; x = None is the iterations where all count the same unit, and otherwise the seconds."""
     histories = _of_estimators(given) if estimators else _of_results(given)
     units = sorted({history.trace.unit for history in histories.values()})
     if x is None:
@@ -143,7 +143,7 @@ def read_curves(given: Any, x: XAxis | None, *, estimators: bool = False) -> tup
 
 
 def scale_x(ax: Axes, curves: list[Curve], label: str) -> None:
-    """Seconds on a log axis; iterations too, with a linear first unit so that the start shows."""
+    """Set a logarithmic x-axis; that of iterations is linear up to the first one, so that the start shows."""
     ax.set_xlabel(label)
     if label == "seconds":
         ax.set_xscale("log")

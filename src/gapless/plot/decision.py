@@ -1,4 +1,4 @@
-"""The plane as a two-feature model sees it: regions, margins, and the support vectors that hold them."""
+"""The plane as a model of two features sees it: the regions of its classes, the margins, and the support vectors."""
 
 from __future__ import annotations
 
@@ -20,20 +20,49 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMES = ("x₁", "x₂")
-# Tints of the classes' colours, one darker than the other, so that they differ in print without colours too.
+# Tints of the two classes' colours, one darker than the other, so that the regions differ in black and white too.
 _REGIONS = ("#CCE3F0", "#FAECE2")
 _LINES = ((0, "black", 1.6, "-"), (-1, NEGATIVE, 1.1, "--"), (1, POSITIVE, 1.1, "--"))
-_SEEN = 0.005  # of the raster's width: a step that is shorter is no longer than the line f = 0 is wide
+_SEEN = 0.005  # a step shorter than this share of the raster's width is no longer than the line f = 0 is wide, and is not drawn
 
 
 @dataclass
 class DecisionDisplay:
-    r"""Decision regions (sign of f), the line f = 0, the margins f = ±1, and the samples; rings mark support vectors, of an area that grows with α.
+    r"""Decision regions (sign of f), the line f = 0, the margins f = ±1, and the samples; a ring marks each support vector, larger with larger α.
 
-    A model trained on φ(X) is drawn in the plane of X: give the map and the two-column X that it was applied to, or a pipeline. Where f jumps, as a
-    model of polar coordinates does across the half-line at angle π, no contour is drawn across: f = 0 and f = ±1 end on either side, where they are,
-    and a dotted line marks where the class changes without f being zero. (Of a jump that is not along one of the axes the regions alone show that.)
+    A model trained on φ(X) is drawn in the plane of X: give the map and the two-column X that the map was applied to, or a pipeline. Where f jumps,
+    as that of a model on polar coordinates does across the half-line at angle π, no contour is drawn across the jump: the lines f = 0 and f = ±1
+    end on either side of it, and a dotted line marks where the class changes without f being zero. (A jump that is not parallel to an axis shows
+    in the regions alone.)
 
+    Make a display by :meth:`from_result` or :meth:`from_estimator`, and draw it by :meth:`plot`.
+
+    Parameters
+    ----------
+    grid : Grid
+        f on a raster around the samples.
+    X : array of shape (n_samples, 2)
+        The samples in the plane.
+    signs : array of shape (n_samples,)
+        +1 or −1: the class of each sample, or the side that it is on in a one-class machine.
+    alpha : array of shape (n_samples,)
+        α of each sample, scaled to at most 1; 0 where it is not a support vector.
+    labels : pair of str
+        The names of the two classes, the negative one first.
+    names : pair of str, default ("x₁", "x₂")
+        The names of the axes.
+    margins : bool, default True
+        Whether to draw the lines f = ±1.
+    kind : str, default "class"
+        The word before a label in the legend: ``"class"``, or ``"sample"`` for a one-class machine.
+
+    Attributes
+    ----------
+    ax_, figure_ : Matplotlib's Axes and Figure
+        What :meth:`plot` has drawn on.
+
+    Examples
+    --------
     >>> import gapless as gl
     >>> from gapless.plot import DecisionDisplay
     >>> X = [[0.0, 0.0], [1.0, 0.5], [2.0, 2.0], [3.0, 2.5]]
@@ -55,9 +84,18 @@ class DecisionDisplay:
 
     @classmethod
     def from_result(cls, result: Result, X: Any = None, *, feature_map: Any = None, grid: int = 400) -> Self:
-        """Evaluate f on a ``grid`` × ``grid`` raster around X (the problem's own samples if None); draw with :meth:`plot`.
+        """Evaluate the f of a result on a raster; draw it with :meth:`plot`.
 
-        ``feature_map`` has ``transform`` or is callable; it takes points of the plane to the features that the model was trained on.
+        Parameters
+        ----------
+        result : Result
+            The result of a classification of two classes.
+        X : array of shape (n_samples, 2), default None
+            The samples in the plane, which the raster surrounds; None takes the problem's own.
+        feature_map : transformer or callable, default None
+            The map from points of the plane to the features that the model was trained on, where there is one; X must then be given.
+        grid : int, default 400
+            The points of the raster along each axis.
         """
         if not isinstance(result, Result):
             raise InvalidInputError(f"result must be what gapless.solve returns; got {describe(result)}.")
@@ -81,9 +119,20 @@ class DecisionDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, feature_map: Any = None, grid: int = 400) -> Self:
-        """Evaluate the decision function of a fitted classifier of two classes, or of a one-class machine, around its training samples X.
+        """Evaluate the decision function of a fitted classifier of two classes, or of a one-class machine, around its training samples.
 
-        ``estimator`` may be a pipeline that begins with the two columns of X, or a search. y are the labels of X; a one-class machine has none.
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator with ``decision_function``, or a pipeline or a search that ends in one.
+        X : array of shape (n_samples, 2)
+            The samples that the estimator (or pipeline) was trained on.
+        y : array of shape (n_samples,), default None
+            The labels of X; a one-class machine needs none.
+        feature_map : transformer or callable, default None
+            The map from points of the plane to the estimator's features, where it is not part of a pipeline.
+        grid : int, default 400
+            The points of the raster along each axis.
 
         >>> import gapless as gl
         >>> from sklearn.pipeline import make_pipeline
@@ -107,7 +156,7 @@ class DecisionDisplay:
             raise InvalidInputError(
                 f"X must be the {len(alpha)} samples that {type(model).__name__} was trained on; got {len(points)}."
             )
-        # f = ±1 is the margin of a machine, and nothing in particular of other models.
+        # The lines f = ±1 are the margins of a support vector machine; they mean nothing in other models.
         margins = alpha is not None and classes is not None
         alpha = np.zeros(len(points)) if alpha is None else alpha / (alpha.max() or 1.0)
         labels = ("outside", "inside") if classes is None else (str(classes[0]), str(classes[1]))
@@ -121,7 +170,7 @@ class DecisionDisplay:
 
     @property
     def x1(self) -> np.ndarray:
-        """The raster's coordinates along the second axis: both sides of a jump, where there is one."""
+        """The raster's coordinates along the second axis; where f jumps, both sides of the jump are among them."""
         return self.grid.x1
 
     @property
@@ -142,7 +191,7 @@ class DecisionDisplay:
         legend: bool = True,
         axis_labels: tuple[str, str] | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on a new figure."""
+        """Draw on ``ax``, or on a new figure; ``axis_labels`` replace the names of the axes."""
         with style():
             self.ax_ = ax = axes(ax, size=(5.6, 5.2))
             self.figure_ = ax.figure  # type: ignore[assignment]
@@ -185,7 +234,7 @@ class DecisionDisplay:
         x0, x1, f, torn = self.x0[columns], self.x1[rows], self.f[rows, columns], self.grid.torn[rows, columns]
         if min(f.shape) < 2:
             return
-        # Between a jump's two sides the fill goes by the sign alone, which needs no value between.
+        # A tile with a jump is filled by the sign of f alone: values between the two sides of the jump would be made up.
         fill = np.where(f > 0, 1.0, -1.0) if torn.any() else f
         reach = float(np.abs(fill).max()) + 1.0
         ax.contourf(x0, x1, fill, levels=[-reach, 0.0, reach], colors=_REGIONS)
@@ -195,7 +244,7 @@ class DecisionDisplay:
                 ax.contour(x0, x1, f, levels=[level], colors=[color], linewidths=width, linestyles=stroke)
 
     def _steps(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Lines (x, y) along which the class changes because f jumps; NaN between their parts."""
+        """Lines (x, y) along which the class changes because f jumps; NaN separates the parts of a line."""
         steps = []
         for axis, (along, at, f) in enumerate(((self.x1, self.x0, self.f.T), (self.x0, self.x1, self.f))):
             for k in self.grid.breaks[axis]:
@@ -239,7 +288,7 @@ class DecisionDisplay:
 
 
 def _plane(X: Any) -> tuple[np.ndarray, tuple[str, str]]:
-    """The samples as a dense matrix of two columns, and what the columns are called."""
+    """The samples as a dense matrix of two columns, and the names of the columns."""
     columns = [str(name) for name in getattr(X, "columns", ())]
     X = check_matrix(X)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
@@ -262,7 +311,7 @@ def _through(feature_map: Any, decide: Callable[[Any], np.ndarray]) -> Function:
 
 def _raster(f: Function, X: np.ndarray, grid: int) -> Grid:
     if not isinstance(grid, int | np.integer) or grid < 2:
-        raise InvalidInputError(f"grid must be a whole number of at least 2 points a side; got {grid!r}.")
+        raise InvalidInputError(f"grid must be a whole number of points along each axis, at least 2; got {grid!r}.")
     low, high = X.min(axis=0), X.max(axis=0)
     margin = 0.12 * np.where(high > low, high - low, 1.0)
     x0, x1 = (np.linspace(low[j] - margin[j], high[j] + margin[j], grid) for j in (0, 1))
@@ -270,7 +319,7 @@ def _raster(f: Function, X: np.ndarray, grid: int) -> Grid:
 
 
 def _signs(estimator: Any, classes: np.ndarray | None, X: np.ndarray, y: Any, feature_map: Any) -> np.ndarray:
-    """The sign of each sample: of its label, or of a one-class machine on which side it is."""
+    """The sign of each sample: that of its label or, in a one-class machine, of the side that it is on."""
     if classes is None:
         return np.where(_through(feature_map, estimator.decision_function)(X) >= 0, 1.0, -1.0)
     if y is None:
@@ -285,7 +334,7 @@ def _signs(estimator: Any, classes: np.ndarray | None, X: np.ndarray, y: Any, fe
 
 
 def _coefficients(model: Any) -> np.ndarray | None:
-    """α of each training sample, of a machine that has support vectors; None of any other model."""
+    """α of each training sample of a model that has support vectors; None for any other model."""
     alpha = getattr(model, "alpha_", None)
     if isinstance(alpha, np.ndarray) and alpha.ndim == 1:
         return alpha

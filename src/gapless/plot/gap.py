@@ -14,15 +14,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FLOOR = 1e-16  # below the rounding of P − D, where a log axis would go to −∞
+_FLOOR = 1e-16  # gaps are drawn here at the lowest: a smaller one is below the rounding of P − D, and zero has no place on a log axis
 
 
 @dataclass
 class GapDisplay:
     r"""The relative duality gap :math:`(P - D)/|P|` of the best bounds so far, against iterations or seconds.
 
-    ``tol`` draws the bound that was asked for.
+    Make a display by :meth:`from_results` or :meth:`from_estimator`, and draw it by :meth:`plot`.
 
+    Parameters
+    ----------
+    curves : list of Curve
+        The histories to draw.
+    xlabel : str
+        What the x-axis counts: the unit of the iterations, or ``"seconds"``.
+    tol : float, default None
+        The gap that was asked for, drawn as a line; None draws none.
+
+    Attributes
+    ----------
+    ax_, figure_ : Matplotlib's Axes and Figure
+        What :meth:`plot` has drawn on.
+
+    Examples
+    --------
     >>> import gapless as gl
     >>> from gapless.plot import GapDisplay
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], intercept="regularized")
@@ -39,15 +55,31 @@ class GapDisplay:
 
     @classmethod
     def from_results(cls, results: Results, *, x: XAxis | None = None, tol: float | None = None) -> Self:
-        """Take the histories of one result, a list of them, or several by name; draw with :meth:`plot`."""
+        """Take the histories of results; draw them with :meth:`plot`.
+
+        Parameters
+        ----------
+        results : Result, list of Result, or dict of Result by name
+            What :func:`gapless.solve` has returned; without a name the solver's name is the label.
+        x : {"iterations", "seconds"}, default None
+            What the x-axis shows; None is the iterations where all solvers count the same unit, and the seconds otherwise.
+        tol : float, default None
+            The gap that was asked for, drawn as a line.
+        """
         curves, xlabel = read_curves(results, x)
         return cls(curves, xlabel, tol)
 
     @classmethod
     def from_estimator(cls, estimators: Estimators, *, x: XAxis | None = None, tol: float | None = None) -> Self:
-        """Take the history of one fitted estimator (or pipeline, or search), of a list of them, or of several by name.
+        """Take the histories of fitted estimators; draw them with :meth:`plot`.
 
-        Of an estimator with several subproblems it is that of the widest gap, ``trace_``.
+        Parameters
+        ----------
+        estimators : estimator, list of estimators, or dict of estimators by name
+            Fitted estimators of Gapless, or pipelines or searches that end in one. Of an estimator with several subproblems the history with the
+            widest gap is drawn, which is ``trace_``.
+        x, tol
+            As in :meth:`from_results`.
 
         >>> import gapless as gl
         >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 0, 1, 1]
@@ -59,7 +91,7 @@ class GapDisplay:
         return cls(curves, xlabel, tol)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, title: str | None = None) -> Self:
-        """Draw on ``ax``, or on a new figure."""
+        """Draw on ``ax``, or on a new figure; ``title=None`` is a title that says what is drawn."""
         with style():
             self.ax_ = ax = axes(ax)
             self.figure_ = ax.figure  # type: ignore[assignment]

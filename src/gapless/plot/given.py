@@ -1,4 +1,4 @@
-"""What a display was given: the fitted model in it, and words for what it is."""
+"""The argument that a display was given: the fitted model inside of it, and words for what the argument is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gapless.result import Result
 
 
 def describe(value: Any) -> str:
-    """What a value is, for the end of a sentence, with the way out where there is one.
+    """What a value is, for the end of an error message, with a hint what to use instead where there is one.
 
     >>> describe([1.0, 2.0]), describe(None)
     ('a value of type list', 'None')
@@ -36,7 +36,7 @@ def describe(value: Any) -> str:
 
 
 def innermost(estimator: Any, *, fitted: bool = False) -> Any:
-    """The model itself: the last step of a pipeline, the best one of a search. ``fitted`` asks for one that has been fitted."""
+    """The model itself: the last step of a pipeline, the best estimator of a search. With ``fitted`` an unfitted estimator is refused."""
     if isinstance(estimator, type) or not isinstance(estimator, BaseEstimator):
         raise InvalidInputError(f"from_estimator takes a fitted estimator; got {describe(estimator)}.")
     if fitted:

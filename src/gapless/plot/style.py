@@ -1,4 +1,4 @@
-"""What all figures share: one colour a solver, fonts, and Matplotlib only when a figure is drawn."""
+"""What all figures share: a colour for each solver, fonts, and Matplotlib, which is imported only when a figure is drawn."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; their yellow, faint on white, gives way to wine and olive, and two of Tol's follow.
+# Okabe and Ito's colours, which colour-blind readers tell apart too. Their yellow, faint on white, is replaced by wine and olive, and six of Tol's
+# colours follow.
 PALETTE = (
-    "#D55E00", "#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#882255", "#8A7B00", "#000000", "#44AA99", "#661100"
+    "#D55E00", "#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#882255", "#8A7B00", "#000000", "#44AA99", "#661100",
+    "#332288", "#CC6677", "#117733", "#AA4499",
 )  # fmt: skip
-# A marker for each colour, so that nothing is told by colour alone.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
-# Estimators by their place: the colours that lie furthest apart come first.
-_BY_PLACE = (5, 0, 3, 2, 8, 1, 4, 6, 7, 9, 10)
+# A marker for each colour, so that no figure relies on colour alone.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p", "d", "8", "H")
+# The places in the palette that estimators get, in order: the colours that lie furthest apart come first.
+_BY_PLACE = (5, 0, 3, 2, 8, 1, 4, 6, 7, 9, 10, 11, 12, 13, 14)
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"
 MUTED = "#6B6B6B"
 
@@ -49,7 +51,7 @@ _RC = {
 
 
 def matplotlib() -> ModuleType:
-    """Matplotlib, or an error that names the extra."""
+    """Matplotlib, or an error that names the extra which installs it."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -59,19 +61,19 @@ def matplotlib() -> ModuleType:
 
 
 def style() -> AbstractContextManager[None]:
-    """The fonts and lines of all figures, for a ``with`` block."""
+    """A context in which Matplotlib draws with the fonts and lines of all figures."""
     return matplotlib().rc_context(_RC)
 
 
 def new_figure(n_rows: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, np.ndarray]:
-    """A figure for a file, with its axes as a matrix; unlike pyplot's it opens no window and needs no closing."""
+    """(figure, matrix of its axes), to be saved to a file: unlike a figure of pyplot's it opens no window and needs no closing."""
     with style():
         figure = matplotlib().figure.Figure(figsize=size, layout="constrained")
         return figure, figure.subplots(n_rows, n_columns, squeeze=False)
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Write a figure as PNG, and make its folder where there is none."""
+    """Write a figure as PNG, and make the folder where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with style():
         figure.savefig(path)
@@ -93,7 +95,7 @@ def solver_color(solver: str, variant: int = 0) -> str:
 
 
 def solver_marker(solver: str, variant: int = 0) -> str:
-    """The marker of a solver, the same in every figure; its variants have others.
+    """The marker of a solver, the same in every figure; variants of the solver have other markers.
 
     >>> solver_marker("sdca"), solver_marker("sdca", variant=1)
     ('P', '>')
@@ -102,7 +104,7 @@ def solver_marker(solver: str, variant: int = 0) -> str:
 
 
 def estimator_look(place: int) -> tuple[str, str]:
-    """(colour, marker) of the estimator at a place of several."""
+    """(colour, marker) of the estimator at a place among several."""
     k = _BY_PLACE[place % len(_BY_PLACE)]
     return PALETTE[k], MARKERS[k]
 

@@ -1,7 +1,7 @@
-"""Where a function on a grid jumps, so that no contour is drawn across.
+"""Find where a function on a grid jumps, so that no contour is drawn across the jump.
 
-A contour between two grid points is a guess that holds for continuous functions. A model of polar coordinates jumps where the angle does, across the
-half-line behind the origin.
+A contour between two grid points is a guess that holds for continuous functions. The decision function of a model on polar coordinates jumps where
+the angle does, across the half-line behind the origin.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ import numpy as np
 
 Function = Callable[[np.ndarray], np.ndarray]
 
-# An edge of the grid is looked into where f changes by this many times as much as on both edges beside it in line; of a smooth f it is about as much.
+# An edge of the grid is looked into where f changes this many times as much as on the two edges next to it on the same line; a smooth f changes about
+# as much on neighbouring edges.
 _STANDS_OUT = 2.0
-# A change that stays above this share of itself while its edge is halved 60 times, to neighbouring floats, is a jump.
+# An edge that is looked into is halved 60 times, down to neighbouring floats (whose distance is 2⁻⁵² of their size). There is a jump where at least
+# half of the change on the edge remains; the change of a continuous f would vanish.
 _STAYS = 0.5
 _HALVINGS = 60
-_MOST = 4096  # edges that are looked into, the largest changes first
-_ROUNDING = 1e-9  # of the range of f: a change below it is nothing to see
-_ALIGNED = 1e-9  # of the grid's extent: jumps that lie on one line of the grid
+_MOST = 4096  # the most edges that are looked into, the largest changes first: this bounds the time that a figure takes
+_ROUNDING = 1e-9  # a change below this share of the range of f cannot be seen in a figure
+_ALIGNED = 1e-9  # jumps that differ by less than this share of the grid's extent lie on one line
 
 
 @dataclass(frozen=True)
 class Grid:
-    """f[i, j] at (x0[j], x1[i]), in tiles: f is continuous, as far as one sees, within each of them.
+    """f[i, j] at (x0[j], x1[i]), divided into tiles within which no jump was found.
 
-    A jump along a line of the grid has two coordinates that are neighbouring floats, one for each side of it; ``breaks`` are the indices in x0 and in
-    x1 of the second one. ``torn`` marks the ends of edges that hold any other jump.
+    A jump along a line of the grid has two coordinates that are neighbouring floats, one for each side of the jump; ``breaks`` are the indices in x0
+    and in x1 of the second of them. ``torn`` marks the ends of edges on which f jumps in any other way.
     """
 
     x0: np.ndarray
@@ -47,7 +49,7 @@ class Grid:
 
 
 def sample(function: Function, x0: np.ndarray, x1: np.ndarray) -> Grid:
-    """The function of points on a grid, with the lines that it jumps at.
+    """The values of a function of points on a grid, refined by the lines along which the function jumps.
 
     >>> step = lambda points: points[:, 0] + 10.0 * (points[:, 1] > 0.3)
     >>> grid = sample(step, np.linspace(0, 1, 5), np.linspace(0, 1, 6))
@@ -86,12 +88,12 @@ def _on(function: Function, x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
 
 
 def _outstanding(values: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) of the edges from column to column + 1 along which the values change far more than beside them."""
+    """(rows, columns) of the edges from column to column + 1 on which the values change far more than on the edges beside them."""
     with np.errstate(invalid="ignore"):
         change = np.abs(np.diff(values, axis=1))
-    if change.shape[1] < 3:  # too coarse to tell
+    if change.shape[1] < 3:  # the grid is too coarse to tell
         return np.zeros(0, int), np.zeros(0, int)
-    # The first and the last edge have a neighbour on one side; the one after stands in for the other.
+    # The first and the last edge have one neighbour each, which stands in for the missing one.
     before, after = np.c_[change[:, 1], change[:, :-1]], np.c_[change[:, 1:], change[:, -2]]
     beside = np.maximum(before, after)
     rows, columns = np.nonzero((change > _STANDS_OUT * beside) & (change > scale))
@@ -121,13 +123,13 @@ def _halve(
         left = np.abs(f_middle - f_low) >= np.abs(f_high - f_middle)
         high, f_high = np.where(left, middle, high), np.where(left, f_middle, f_high)
         low, f_low = np.where(left, low, middle), np.where(left, f_low, f_middle)
-    # middle may equal an end once no float lies between: the change is then all on the other side, where it stays.
+    # The middle equals one of the ends once no float lies between them: the whole change is then in the other half, which is kept.
     change = np.abs(f_high - f_low)
     return low, high, (change >= _STAYS * first) & (change > scale)
 
 
 def _insert(axis: np.ndarray, pairs: list[tuple[float, float]]) -> tuple[np.ndarray, tuple[int, ...]]:
-    """The axis with both sides of each jump, and the indices of their second sides."""
+    """The axis with the coordinates of both sides of each jump inserted, and the index of the second side of each jump."""
     inside = np.array([x for pair in pairs for x in pair])
     kept = axis[~np.isin(axis, inside)]
     for low, high in pairs:

@@ -1,4 +1,4 @@
-"""The five ways in which texts state the trade-off between ‖w‖² and the losses, and how they become one."""
+"""The five ways in which texts state the trade-off between ‖w‖² and the losses, and the C that each of them amounts to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Convention = Literal["C", "C_mean", "lam_mean", "lam_mean_full", "lam_sum"]
 
 
 def one_of(**given: float | None) -> tuple[Convention, float]:
-    """The one regularisation that is given, and its value; C = 1 where none is."""
+    """(convention, value) of the one regularisation that is given; C = 1 where none is."""
     named = {name: value for name, value in given.items() if value is not None}
     if not named:
         return "C", 1.0

@@ -1,7 +1,7 @@
 """Crammer and Singer's multiclass machine: one vector of weights a class, all trained together.
 
-The dual has one block βᵢ = (βᵢ₁, …, βᵢₖ) a sample. From the loss c max over m of (δ(m ≠ y) + f_m − f_y) = max over p in c·simplex of
-Σ p_m (δ(m ≠ y) + f_m − f_y), with β_m = −p_m for m ≠ y and β_y = Σ p_m over them, the minimum over W is at w_m = Σ βᵢ_m xᵢ.
+The dual has one block βᵢ = (βᵢ₁, …, βᵢₖ) a sample. It follows from the loss, c max over m of (δ(m ≠ y) + f_m − f_y) = max over p in c·simplex of
+Σ p_m (δ(m ≠ y) + f_m − f_y): with β_m = −p_m for m ≠ y and β_y = Σ p_m over all m ≠ y, the minimum over W is at w_m = Σ βᵢ_m xᵢ.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import rmatvec
 from gapless.data.rows import row_entries
+from gapless.data.validate import check_codes
 from gapless.errors import InvalidInputError
 from gapless.losses import Hinge
 from gapless.problems.problem import Intercept, Problem
@@ -64,22 +65,12 @@ class CrammerSingerProblem(Problem):
             if not 0 < value < math.inf:
                 raise InvalidInputError(f"{name} must be a positive finite number; got {value!r}.")
         X = check_matrix(X)
-        codes = np.asarray(codes)
-        if codes.shape != (X.shape[0],) or codes.dtype.kind not in "iu":
-            raise InvalidInputError(
-                f"codes must be whole numbers, one for each of the {X.shape[0]} samples; got {codes.dtype} of the shape {codes.shape}."
-            )
-        n_classes = int(codes.max()) + 1 if n_classes is None else int(n_classes)
-        if n_classes < 2 or codes.min() < 0 or codes.max() >= n_classes:
-            raise InvalidInputError(
-                f"codes must lie between 0 and n_classes - 1, of two classes at least; "
-                f"got {codes.min()} to {codes.max()} and n_classes={n_classes}."
-            )
+        codes, n_classes = check_codes(codes, X.shape[0], n_classes)
         weight = check_weights(sample_weight, X.shape[0])
         object.__setattr__(self, "n_classes", n_classes)
         self._set(
             X=X,
-            y=codes.astype(np.int64),
+            y=codes,
             cost=C * weight,
             loss=Hinge(),
             kernel=None,
@@ -97,9 +88,8 @@ class CrammerSingerProblem(Problem):
 
     @property
     def entry_work(self) -> float:
-        """What one row costs against the weights of all classes."""
+        """The work of one row's products with the weights of all classes, in stored entries of X."""
         return self.n_classes * row_entries(self.rows)
 
     def __repr__(self) -> str:
-        size = super().__repr__().split("(")[1].split(",")[0]
-        return f"CrammerSingerProblem({size}, {self.n_classes} classes, C={self.regularization:g}, intercept={self.intercept!r})"
+        return f"CrammerSingerProblem({self._size}, {self.n_classes} classes, C={self.regularization:g}, intercept={self.intercept!r})"

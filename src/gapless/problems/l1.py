@@ -25,7 +25,7 @@ class L1Problem(Problem):
         \Bigl\|\sum_i α_i y_i x_i\Bigr\|_∞ ≤ 1, \quad s\,\Bigl|\sum_i α_i y_i\Bigr| ≤ 1
 
     With ``intercept="regularized"`` b is the weight of one more feature of the constant value s = ``intercept_scale`` (LIBLINEAR's way); with
-    ``"none"`` b = 0 and the last condition goes. cᵢ is C times the sample's weight. P is not strongly convex: the certificate bounds
+    ``"none"`` b = 0, and the condition on Σ αᵢyᵢ goes. cᵢ is C times the sample's weight. P is not strongly convex: the certificate bounds
     the objective, and ``distance_bound`` is infinite.
 
     >>> import gapless as gl

@@ -1,7 +1,7 @@
 """Logistic regression of several classes at once, with or without a kernel.
 
-The dual has one block a sample, the probabilities p that it would have: from log Σ exp f_m = max over p in the simplex of ⟨p, f⟩ − Σ p log p, with
-β = c (e_y − p), the minimum over W is at w_m = Σ βᵢ_m φ(xᵢ), and free offsets make every column of β sum to zero.
+The dual has one block pᵢ a sample: the probabilities of its classes. It follows from log Σ exp f_m = max over p in the simplex of
+⟨p, f⟩ − Σ p log p: with β = c (e_y − p) the minimum over W is at w_m = Σ βᵢ_m φ(xᵢ), and free offsets make every column of β sum to zero.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import matvec, rmatvec
+from gapless.data.validate import check_codes
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel
 from gapless.kernels.gram import blocks
@@ -21,7 +22,7 @@ from gapless.problems.problem import Intercept, Problem
 
 
 class MultinomialProblem(Problem):
-    r"""Multinomial logistic regression: one function a class, and the probabilities are their softmax.
+    r"""Multinomial logistic regression: one function a class; the probabilities of the classes are the softmax of the functions.
 
     .. math::
 
@@ -31,7 +32,7 @@ class MultinomialProblem(Problem):
         \qquad \sum_i β_{im} = 0 \text{ where b is free}
 
     ``codes`` are the classes as numbers from 0 to ``n_classes`` − 1. cᵢ is C times the sample's weight; ``intercept`` is ``"free"`` or ``"none"``.
-    Offsets are known up to a common number, and are taken to sum to zero.
+    A number added to all offsets changes nothing, so that they are taken to sum to zero.
 
     >>> import gapless as gl
     >>> from gapless.problems.multinomial import MultinomialProblem
@@ -65,17 +66,7 @@ class MultinomialProblem(Problem):
         if not 0 < C < math.inf:
             raise InvalidInputError(f"C must be a positive finite number; got {C!r}.")
         X = check_matrix(X)
-        codes = np.asarray(codes)
-        if codes.shape != (X.shape[0],) or codes.dtype.kind not in "iu":
-            raise InvalidInputError(
-                f"codes must be whole numbers, one for each of the {X.shape[0]} samples; got {codes.dtype} of the shape {codes.shape}."
-            )
-        n_classes = int(codes.max()) + 1 if n_classes is None else int(n_classes)
-        if n_classes < 2 or codes.min() < 0 or codes.max() >= n_classes:
-            raise InvalidInputError(
-                f"codes must lie between 0 and n_classes - 1, of two classes at least; "
-                f"got {codes.min()} to {codes.max()} and n_classes={n_classes}."
-            )
+        codes, n_classes = check_codes(codes, X.shape[0], n_classes)
         weight = check_weights(sample_weight, X.shape[0])
         if intercept == "free" and (np.bincount(codes, weights=weight, minlength=n_classes) == 0).any():
             raise InvalidInputError(
@@ -84,7 +75,7 @@ class MultinomialProblem(Problem):
         object.__setattr__(self, "n_classes", n_classes)
         self._set(
             X=X,
-            y=codes.astype(np.int64),
+            y=codes,
             cost=C * weight,
             loss=Logistic(),
             kernel=kernel,
@@ -98,7 +89,7 @@ class MultinomialProblem(Problem):
 
     @property
     def targets(self) -> np.ndarray:
-        """Σ cᵢ over the samples of each class: what the columns of c·p sum to at the best offsets."""
+        """Σ cᵢ over the samples of each class: at the best offsets column m of cᵢ pᵢₘ has this sum."""
         return np.bincount(self.y, weights=self.cost, minlength=self.n_classes)
 
     def weights(self, beta: np.ndarray) -> np.ndarray:
@@ -106,7 +97,7 @@ class MultinomialProblem(Problem):
         return np.column_stack([rmatvec(self.X, column) for column in beta.T])
 
     def expand(self, beta: np.ndarray, X: Any = None) -> np.ndarray:
-        """Σⱼ k(xᵢ, xⱼ) βⱼ for each row of X (the training samples if None), a column for each of β's."""
+        """Σⱼ k(xᵢ, xⱼ) βⱼ for each row of X (the training samples if None); the result has a column for each column of β."""
         X = self.X if X is None else X
         if self.kernel is None:
             return np.column_stack([matvec(X, w) for w in self.weights(beta).T])
@@ -118,6 +109,5 @@ class MultinomialProblem(Problem):
         return out
 
     def __repr__(self) -> str:
-        size = super().__repr__().split("(")[1].split(",")[0]
         kernel = "linear" if self.kernel is None else repr(self.kernel)
-        return f"MultinomialProblem({size}, {self.n_classes} classes, {kernel}, C={self.regularization:g}, intercept={self.intercept!r})"
+        return f"MultinomialProblem({self._size}, {self.n_classes} classes, {kernel}, C={self.regularization:g}, intercept={self.intercept!r})"

@@ -1,6 +1,6 @@
 """The ν-forms and the one-class machine, as problems that every free-intercept solver and the certificate understand.
 
-Their losses leave the margin (or the tube) free and pay for it. In LIBSVM's scaling, with n the sum of the weights:
+A ν-form has its margin ρ (or the width ε of its tube) as one more variable, with a price. In LIBSVM's scaling, with n the sum of the weights:
 
 - one-class: ½‖w‖² + Σ wᵢ max(0, ρ − f(xᵢ)) − νnρ. One group, b = −ρ, Σβ = νn.
 - ν-SVC: ½‖w‖² + Σ wᵢ max(0, ρ − yᵢ(f(xᵢ) + b)) − νnρ. Two groups with offsets b ∓ ρ, Σβ = ±νn/2.
@@ -10,7 +10,6 @@ Their losses leave the margin (or the tube) free and pay for it. In LIBSVM's sca
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +27,7 @@ from gapless.problems.problem import Problem
 
 
 class NuProblem(Problem):
-    """A problem whose samples, in groups, fall short of targets: each group has an offset with a price (``totals``) of its own."""
+    """A problem with the loss :class:`~gapless.losses.Shortfall`, whose samples fall into groups, each with an offset and its price (``totals``)."""
 
     def __init__(
         self,
@@ -38,11 +37,11 @@ class NuProblem(Problem):
         cost: np.ndarray,
         kernel: Kernel | None,
         groups: np.ndarray,
-        totals: Sequence[float] | np.ndarray,
+        totals: list[float],
         nu: float,
         classes: np.ndarray | None = None,
     ) -> None:
-        check_cost(cost)  # before its sum is taken
+        check_cost(cost)  # here already, since the sum of the costs is taken below
         self._set(
             X=X,
             y=signs,
@@ -81,9 +80,9 @@ def nu_classification(
 ) -> Problem:
     r"""ν-SVC: :math:`\min ½‖w‖² + \sum_i w_i v_i \max(0, ρ - y_i(f(x_i) + b)) - ν'nρ`. ρ is half the difference of the two offsets.
 
-    ``sample_weight`` w counts samples: n is its sum, and 2 equals the row twice. ``box_weight`` v (class weights, of which the largest counts as one)
-    scales the bound of βᵢ without counting: whether ν is feasible is judged without it, and ν' = ν but where a class, weighted down, can
-    carry less than νn/2; then it carries all it can.
+    ``sample_weight`` w counts samples: n is its sum, and a weight of 2 equals the row twice. ``box_weight`` v (class weights, of which the largest
+    counts as one) scales the bound of βᵢ and leaves n as it is: whether ν is feasible is judged without v. ν' is ν, except where the bounds of a
+    class that v weighs down sum to less than νn/2: then ν'n/2 is that sum.
 
     >>> import gapless as gl
     >>> result = gl.solve(gl.nu.nu_classification([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1], nu=0.5))
@@ -128,14 +127,16 @@ def nu_regression(
 
 
 def _reachable(total: float, box: np.ndarray) -> float:
-    """``total``, or the largest number below that a sum of 0 ≤ βᵢ ≤ boxᵢ reaches in exact arithmetic: beyond it no dual point would exist.
+    """``total``, or where Σ boxᵢ is less than it, a float64 that Σ boxᵢ reaches in exact arithmetic.
+
+    Where no β with 0 ≤ βᵢ ≤ boxᵢ had the sum ``total``, the dual would have no feasible point.
 
     >>> import numpy as np
     >>> box = np.full(10, 0.1)  # as numbers of float64, a tenth is a little more than 1/10, and 0.1 + 0.1 + ... = 1 + 5.6e-17
     >>> _reachable(1.0, box), _reachable(2.0, box), _reachable(0.5, box)
     (1.0, 1.0, 0.5)
     """
-    most = math.fsum(box.tolist())  # the exact sum, rounded once
+    most = math.fsum(box.tolist())  # the exact sum, rounded once: within a factor of 1 ± UNIT of it
     if total <= most * (1.0 - 4.0 * UNIT):
         return total
     total, exact = min(total, most), sum(map(Fraction, box.tolist()), Fraction(0))

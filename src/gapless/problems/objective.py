@@ -1,6 +1,7 @@
-"""P, D and the Lagrangian at any point, in plain NumPy: what a reader computes by hand.
+"""P, D and the Lagrangian at any point, in plain NumPy: the formulas that a reader evaluates by hand.
 
-Values are those of ½‖w‖² + Σ cᵢ ℓ(yᵢ, f(xᵢ)) here; ``Problem.primal``, ``dual_function`` and ``lagrangian`` give them as the problem was stated.
+The values here are those of ½‖w‖² + Σ cᵢ ℓ(yᵢ, f(xᵢ)); ``Problem.primal``, ``Problem.dual_function`` and ``Problem.lagrangian`` give the values of
+the objective as the problem was stated.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ if TYPE_CHECKING:
     from gapless.problems.problem import Problem
 
 ROUNDING = 1e-12
-"""Of the numbers that a constraint compares: what a point may miss it by and still be feasible."""
+"""What a point may miss a constraint by and still count as feasible, relative to the numbers that the constraint compares.
+
+Sums of up to 4,000 terms are rounded by no more than this (4,000 · 2⁻⁵² ≈ 1e-12); β that misses its constraints by more was not meant to hold them.
+"""
 
 
 def primal_value(problem: Problem, w: np.ndarray, offsets: np.ndarray) -> float:
-    """P at w (with a kernel its coefficients in the samples) and the offset of each group; ∞ where a hard margin is missed."""
+    """P at w (with a kernel, the coefficients of w in the samples) and the offset of each group; ∞ where a hard margin is missed."""
     f = problem.expand_weights(w) if problem.is_linear else problem.expand(w)
     square = float(w @ w) if problem.is_linear else float(w @ f)
     return value_of_decisions(problem, square, f, offsets)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is infinite
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is infinite, which is the right value
 def value_of_decisions(problem: Problem, square: float, f: np.ndarray, offsets: np.ndarray) -> float:
-    """P from ‖w‖² and ⟨w, φ(xᵢ)⟩."""
+    """P from ``square`` = ‖w‖², f = ⟨w, φ(xᵢ)⟩ and the offset of each group."""
     b = float(offsets[0])
     value = 0.5 * (square + (b * b / problem.shift if problem.intercept == "regularized" else 0.0))
     value += float(problem.totals @ offsets)
@@ -39,7 +43,7 @@ def value_of_decisions(problem: Problem, square: float, f: np.ndarray, offsets: 
 
 
 def dual_value(problem: Problem, beta: np.ndarray, anywhere: bool = False) -> float:
-    """D(β): −∞ outside the feasible set, where ``anywhere`` asks for the plain number of the formula."""
+    """D(β): −∞ outside the feasible set; with ``anywhere`` the number that the formula gives there too."""
     if not (anywhere or is_feasible(problem, beta)):
         return -np.inf
     f = problem.expand(beta)
@@ -52,7 +56,7 @@ def dual_value(problem: Problem, beta: np.ndarray, anywhere: bool = False) -> fl
 
 
 def is_feasible(problem: Problem, beta: np.ndarray) -> bool:
-    """Whether β is in its box, and with free offsets sums to their totals, to rounding."""
+    """Whether β is in its box and, where offsets are free, sums to the total of each group, to rounding."""
     size = float(np.abs(beta).max(initial=0.0))
     outside = np.maximum(problem.dual.lower - beta, beta - problem.dual.upper)
     if not float(outside.max()) <= ROUNDING * size:

@@ -1,4 +1,4 @@
-"""Values at any point in the convention that a problem was stated in: what a reader computes by hand."""
+"""Values of P, D and the Lagrangian at any point, in the convention that a problem was stated in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StatedValues:
     """P, D, Q and the Lagrangian of a problem, and its values in other conventions."""
 
     def primal(self: Any, w: Any, b: Any = 0.0) -> float:
-        """P(w, b), for every w and b; with a kernel w is given by its coefficients in the samples.
+        """P(w, b), for every w and b; with a kernel, w is given by its coefficients in the samples.
 
         >>> import gapless as gl
         >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], lam_sum=3.0, intercept="none")
@@ -32,7 +32,7 @@ class StatedValues:
     def dual_function(self: Any, alpha: Any, *, anywhere: bool = False) -> float:
         """D(α) in the scaling of the stated problem, Σα − (1/2λ) αᵀQα for (λ/2)‖w‖² + Σξ: −∞ outside of the feasible set.
 
-        ``anywhere`` gives the plain number of the formula there too. In a regression the argument is β, which is signed.
+        With ``anywhere`` it is the number that the formula gives there too. In a regression the argument is β, which is signed.
 
         >>> import gapless as gl
         >>> problem = gl.Problem([[-1.0], [1.0]], [0, 1], lam_sum=3.0, intercept="none")
@@ -42,7 +42,7 @@ class StatedValues:
         return self.scale * dual_value(self, self.signed(alpha), anywhere)
 
     def signed(self: Any, alpha: Any) -> np.ndarray:
-        """β of the internal scaling from α of the stated one: yᵢ αᵢ over ``scale``; of a regression, whose α is signed, the quotient alone."""
+        """β in the internal scaling from α in the stated one: βᵢ = yᵢ αᵢ / ``scale``; in a regression, whose α is signed, βᵢ = αᵢ / ``scale``."""
         alpha = check_shape(alpha, "alpha", (self.n_samples,))
         return (alpha if self.classes is None else self.y * alpha) / self.scale
 
@@ -87,7 +87,7 @@ class StatedValues:
 
     @property
     def scale(self: Any) -> float:
-        """What the value of ½‖w‖² + Σ cᵢ ℓ is multiplied by to be that of the objective as it was stated: λ for (λ/2)‖w‖² + Σξ.
+        """The factor from the value of ½‖w‖² + Σ cᵢ ℓ to the value of the objective as it was stated: λ for (λ/2)‖w‖² + Σξ.
 
         >>> import gapless as gl
         >>> gl.Problem([[-1.0], [1.0]], [0, 1], lam_sum=3.0).scale

@@ -1,4 +1,4 @@
-"""A hard tube, and the narrower one whose points certainly hold it."""
+"""A hard tube, and a narrower tube whose points hold the first one in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_hard_tube(problem: Problem) -> bool:
 
 
 def narrowed(problem: Problem, share: float) -> Problem:
-    """The same problem with a narrower tube, ε (1 − share): what holds it to rounding certainly holds the tube of the problem.
+    """The same problem with a narrower tube, ε (1 − share): an f that holds the narrower tube to rounding holds the problem's own tube exactly.
 
     >>> import numpy as np
     >>> from gapless.losses import EpsilonInsensitive

@@ -1,4 +1,4 @@
-"""The best bounds of a solve so far: the least primal and the greatest dual value, from whichever iterates, each proven as well as it must be."""
+"""The best bounds of a solve so far: the least primal and the greatest dual value, from whichever iterates, proven as precisely as ``tol`` asks."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from dataclasses import replace
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate
 from gapless.proof.twofold import refine
+from gapless.proof.zero import zero_level
 
 Points = tuple[PrimalPoint, DualPoint]
 
 
 def prove(problem: Problem, point: Point, tol: float) -> Points:
-    """What a point proves, with twice the digits where float64's rounding alone keeps its bounds from a relative difference of ``tol``."""
+    """The primal and the dual point that a point proves, with twice the digits where only float64's rounding keeps the gap above ``tol``."""
     return sharpened(problem, evaluate(problem, point), tol)
 
 
 def sharpened(problem: Problem, points: Points, tol: float, seconds: float = math.inf) -> Points:
-    """The same points, proven with twice the digits where that is what it takes, and where it takes a second or two and at most ``seconds``."""
-    if not hides(points, tol):
+    """The same points, proven with twice the digits where only rounding keeps the gap above ``tol``, and where that takes at most ``seconds``."""
+    if not hides(points, tol, zero_level(problem)):
         return points
     refined = refine(problem, *points, seconds)
     return points if refined is None else (refined[0], replace(refined[1], iterate=points[1].iterate))
 
 
 def iterate_of(points: Points) -> Iterate:
-    """The offered point as it stands; of a kind of problem whose evaluation keeps none, the proven one."""
+    """The offered point as it stands; the proven point where the evaluation of this kind of problem keeps no iterate."""
     primal, dual = points
     if dual.iterate is not None:
         return dual.iterate
     return Iterate(dual.beta, primal.w, primal.expansion, primal.offsets, primal.value, dual.value)
 
 
-def hides(points: Points, tol: float) -> bool:
-    """Whether the gap as computed is within tol, and only what rounding may hide is not."""
+def hides(points: Points, tol: float, level: float = 0.0) -> bool:
+    """Whether rounding alone keeps the proven gap above ``tol``, and above ``level``, an absolute gap that counts as zero."""
     primal, dual = points
-    gap, goal = primal.value - dual.value, tol * abs(primal.value)
+    gap, goal = primal.value - dual.value, max(tol * abs(primal.value), level)
     if 0 <= gap <= goal and math.isfinite(gap):
         return False
     rounding = primal.rounding + dual.rounding
@@ -46,24 +47,24 @@ def hides(points: Points, tol: float) -> bool:
 class Best:
     """Bounds on the optimum of a problem that are to differ by at most ``tol``, relative to P.
 
-    ``one_point``: the model is to be kept as β, so that of a linear problem only w = Σ βᵢxᵢ counts, and both bounds are those of one β.
+    ``one_point`` is for a model that is kept as β: both bounds are those of one β, and of a linear problem only w = Σ βᵢxᵢ counts.
     """
 
     def __init__(self, problem: Problem, tol: float, one_point: bool) -> None:
         self.problem, self.tol, self.one_point = problem, tol, one_point
-        # The zero point costs nothing, so that even an immediate interruption leaves a certified result.
+        # The point zero takes no time to prove, so that even an immediate interruption leaves a certified result.
         self.zero = self.points = evaluate(problem, Point())
         self._combined: tuple[Points, Certificate] | None = None
 
     @property
     def certificate(self) -> Certificate:
-        """Of the best points, in the convention that the problem was stated in."""
+        """The certificate of the best points, in the convention that the problem was stated in."""
         if self._combined is None or self._combined[0] is not self.points:
             self._combined = self.points, combine(*self.points).stated(self.problem.scale)
         return self._combined[1]
 
     def keep(self, point: Point, seconds: float = math.inf) -> Points:
-        """What a point proves, with twice the digits only within ``seconds``; the better of it and of what was known, on either side, is kept."""
+        """The points that a point proves, with twice the digits where that takes at most ``seconds``; on either side the better value is kept."""
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
         found = self._one(point, seconds) if self.one_point else self._prove(point, seconds)
@@ -75,7 +76,7 @@ class Best:
         return sharpened(self.problem, evaluate(self.problem, point), self.tol, seconds)
 
     def _one(self, point: Point, seconds: float) -> Points:
-        """w = Σ βᵢxᵢ of a point."""
+        """The points that β alone proves, with w = Σ βᵢxᵢ; of a point without β, those of the β that its w suggests."""
         if point.beta is not None:
             return self._prove(Point(beta=point.beta), seconds)
         found = self._prove(point, seconds)
@@ -99,5 +100,5 @@ class Best:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the best points would be within tol if it were not for rounding: another point would hardly prove more."""
-        return math.isfinite(self.certificate.gap) and hides(self.points, self.tol)
+        """Whether rounding alone keeps the best points from ``tol``, so that another point would hardly prove more."""
+        return math.isfinite(self.certificate.gap) and hides(self.points, self.tol, zero_level(self.problem))

@@ -1,10 +1,10 @@
 """The proof: primal value, dual value and their gap, recomputed from scratch and rounded outwards.
 
 Whatever a solver claims, a bound counts only after its point was made feasible here: β is clipped to its box and, with a free intercept,
-brought to Σβ = 0; the primal takes the exact best b. Where there is no bound, the value is infinite, never a guess.
+brought to Σβ = 0; P is taken at the exact best b. Where there is no bound, the value is infinite, never a guess.
 
-The sums are those of ``native/proof``, which includes nothing of a solver's; kernel entries come from the float64 panels that solvers use too.
-``independent.py`` proves the same in plain NumPy.
+The sums are computed by ``native/proof``, which includes nothing of a solver's; kernel entries come from the float64 panels that solvers use too.
+``independent.py`` computes the same bounds in plain NumPy.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ _TINY = float(np.finfo(float).tiny)
 class Certificate:
     """Two bounds on the optimum: dual ≤ P* ≤ primal. ``inf`` (or ``-inf``) where there is no bound.
 
-    They hold in exact arithmetic, for the numbers as given: whatever rounding may have done to the two sums is counted against them, and
-    ``rounding`` tells how much of the gap that is.
+    The bounds hold in exact arithmetic, for the numbers as given: both are rounded outwards by more than their sums can have been rounded, and
+    ``rounding`` tells how much of the gap this is.
 
-    They are values of the objective as the problem states it; ``scale`` is what those of ½‖w‖² + Σ cᵢ ℓ were multiplied by, and ``internal`` has the
-    latter. ``point`` is the certificate's own: an offered β may have been repaired and replaced by its best multiple, and b by the best for w.
+    The bounds are values of the objective as the problem states it. ``scale`` is the factor from ½‖w‖² + Σ cᵢ ℓ to that objective, and ``internal``
+    has the bounds for ½‖w‖² + Σ cᵢ ℓ. ``point`` is the point of the certificate, not of the solver: an offered β may have been repaired and replaced
+    by its best multiple, and b by the best b for w.
 
     ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
-    each group of samples (one but in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and ``sum_violation`` tell
-    what was repaired before the dual value was taken.
+    each group of samples (there is one, except in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and
+    ``sum_violation`` tell how far the offered β was from its box and from its sum before it was repaired.
 
     >>> Certificate(primal=2.0, dual=1.5, offset_intervals=((0.0, 0.0),)).relative_gap
     0.25
@@ -70,7 +71,7 @@ class Certificate:
         if scale == 1.0:
             return self
         low, high = self.dual * scale, self.primal * scale
-        # A scale such as λ and a cost such as 1/λn are each within two roundings of what they stand for.
+        # The scale (λ, say) and the costs (1/λn) are each rounded twice at most, and these products once: four roundings, counted twice over.
         low, high = low - 8.0 * UNIT * abs(low), high + 8.0 * UNIT * abs(high)
         return replace(
             self,
@@ -88,7 +89,7 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """P − D: how far, at most, the model is from the optimum."""
+        """P − D: a bound on how far the objective of the model is from the optimum."""
         return self.primal - self.dual if -math.inf < self.dual < math.inf else math.inf
 
     @property
@@ -99,7 +100,7 @@ class Certificate:
 
     @property
     def b_interval(self) -> tuple[float, float]:
-        """Every intercept that is optimal for the certified w (in a ν-form the means of its offsets' ends)."""
+        """The interval of intercepts that are optimal for the certified w (in a ν-form the mean of the offsets' intervals)."""
         low, high = np.mean(self.offset_intervals, axis=0)
         return float(low), float(high)
 
@@ -141,14 +142,14 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
 
 @singledispatch
 def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
-    """The best primal and the dual point that an iterate proves; the empty ``Point()`` is zero.
+    """The best primal point and the dual point that an iterate proves; the empty ``Point()`` is zero.
 
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
     is_zero = given is None
     if given is None:
-        given = beta = np.zeros(problem.n_samples)  # which needs no repair, and has no products
+        given = beta = np.zeros(problem.n_samples)  # zero is feasible as it stands, and all its products are zero
         values = Values(
             np.zeros(problem.n_features) if problem.is_linear else None, np.zeros(problem.n_samples), problem.y
         )
@@ -167,7 +168,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
     if value == math.inf and not (problem.is_hard and is_exact_ray(problem, beta)):
-        value, below = -math.inf, math.inf  # a curvature that rounding has made zero
+        value, below = -math.inf, math.inf  # rounding has made the curvature zero: that is no proof of a ray
     if isinstance(point, Point) and point.offsets is not None:
         dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below)
         return _as_it_stands(problem, point, point.offsets), dual
@@ -179,15 +180,18 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if problem.is_hard:
         with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
             iterate = _hard_iterate(problem, iterate, square, f / scale if scale > 0 else problem.expand(given))
-            square = scale * scale * values.above(square)
-            error = 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)  # as native/proof/bounds.cpp scales them
-            own = hard_primal(problem, f, error, intervals[0][0], square, _times(scale, w), beta, own=True)
+            own = hard_primal(
+                problem, f, _scaled_error(values, f, scale), intervals[0][0], values.above(square, scale),
+                _times(scale, w), beta, own=True,
+            )  # fmt: skip
     else:
         expansion = None if problem.is_linear else beta
         own = PrimalPoint(
             least, _times(scale, w), expansion, middles(intervals), intervals,
             own=True, rounding=above, weights_error=scale * values.weights_error,
         )  # fmt: skip
+        if value > 0 and least > value:
+            own = _separating(problem, own, beta, f, values, square, scale)
     primal = own
     if point.w is not None or point.expansion is not None:
         for other, stands in _other_primals(problem, point, beta, iterate):
@@ -196,9 +200,40 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     return primal, dual
 
 
+def _separating(
+    problem: Problem, own: PrimalPoint, beta: np.ndarray, f: np.ndarray, values: Values, square: float, scale: float
+) -> PrimalPoint:
+    """The primal point as under a hard margin, stretched to a smallest margin of one, where a margin loss may end without any loss.
+
+    A sample that misses its margin by rounding alone costs C times as much, which may be far more than ½‖w‖². Where the stretched β would leave its
+    box, the optimum has losses. The point is returned as it is where that tells, where it is the better one, and of another kind of loss.
+    """
+    box = problem.dual
+    if not (isinstance(box, DualBox) and may_separate(problem)):
+        return own
+    reach = np.maximum(box.upper, -box.lower)
+    used = reach > 0
+    share = float((np.abs(beta[used]) / reach[used]).max())
+    if not share < 1:
+        return own
+    above = values.above(square, scale)
+    found = hard_primal(
+        problem, f, _scaled_error(values, f, scale), own.offset_intervals[0][0], above, own.w, own.expansion, own=True
+    )
+    return found if found.value < own.value and share * math.sqrt(2.0 * found.value / above) <= 1 else own
+
+
+def _scaled_error(values: Values, f: np.ndarray, scale: float) -> np.ndarray:
+    """The errors of f, the values of which were multiplied by ``scale``, as native/proof/bounds.cpp scales them."""
+    return 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)
+
+
 @np.errstate(over="ignore", invalid="ignore")
 def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, has_primal: bool) -> Iterate:
-    """An iterate whose β was outside of the dual's feasible set, by more than rounding. ``has_primal``: its w is Σ βᵢφ(xᵢ)."""
+    """The iterate of a β that is outside of the feasible set by more than rounding: D is −∞, and P that of β itself where w is Σ βᵢφ(xᵢ).
+
+    ``has_primal`` says that w is this sum; else the iterate has a w of its own.
+    """
     iterate = replace(iterate, dual=-math.inf)
     if not has_primal:
         return iterate
@@ -212,13 +247,13 @@ def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, has_prima
 
 
 def _hard_iterate(problem: Problem, iterate: Iterate, square: float, f: np.ndarray) -> Iterate:
-    """An iterate under a hard margin, whose P is infinite where it misses that."""
+    """The iterate of a problem with a hard margin: P is infinite where the iterate misses the margin."""
     used = problem.cost > 0
     offsets = iterate.offsets
     if problem.intercept == "free":
         offsets = np.array([hard_offset(problem, f[used], problem.y[used])])
     if problem.intercept == "regularized":
-        square -= float(offsets[0]) ** 2 / problem.shift  # which βᵀKβ counts already
+        square -= float(offsets[0]) ** 2 / problem.shift  # βᵀKβ contains this term, and value_of_decisions adds it
     return replace(iterate, offsets=offsets, primal=value_of_decisions(problem, square, f, offsets))
 
 
@@ -226,7 +261,7 @@ def _hard_iterate(problem: Problem, iterate: Iterate, square: float, f: np.ndarr
 def _other_primals(
     problem: Problem, point: Point, beta: np.ndarray, iterate: Iterate
 ) -> list[tuple[PrimalPoint, Iterate]]:
-    """P at the weights, or at the expansion, that a point offers beside β, and the iterate with these."""
+    """P at the weights, or at the expansion, that a point offers beside β, each with the iterate that has them."""
     found = []
     if problem.is_linear and point.w is not None:
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
@@ -246,10 +281,10 @@ def _other_primals(
 
 
 def _decision_values(problem: Problem, beta: np.ndarray) -> Values:
-    """Kβ, with a bound on its error, computed as well as makes a difference to what is proven."""
+    """Kβ with a bound on its error: of a kernel first in float32 where βᵢ = 0, and in float64 wherever the error matters to P."""
     if problem.is_linear:
         return values_of_weights(problem, problem.weights(beta), beta)
-    # A hard margin is stretched by its smallest margin, whoever has it: all values count.
+    # Under a hard margin w is divided by the smallest margin, which any sample may have: all values are needed in float64.
     f, rough = (problem.expand(beta), None) if problem.is_hard else problem.expand_bounded(beta)
     values = values_of_expansion(problem, beta, f)
     if rough is not None:
@@ -260,12 +295,13 @@ def _decision_values(problem: Problem, beta: np.ndarray) -> Values:
 
 @np.errstate(over="ignore", invalid="ignore")
 def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray, error: np.ndarray) -> None:
-    """Make f as good as float64 wherever ``rough`` leaves open whether the sample's loss is zero at the best multiple of β; writes f and rough.
+    """Compute f in float64 wherever its error leaves open whether the sample's loss, at the best multiple of β, is zero; writes f and ``rough``.
 
-    A convex loss that is zero at both ends of f ± error is zero between them, so that the error of such an f costs nothing.
+    ``rough`` bounds the errors of float32, ``error`` those of float64. A convex loss that is zero at both ends of f ± error is zero between them, so
+    that the error of such an f does not matter.
     """
     box, b = problem.dual, problem.shift * float(beta.sum())
-    square, scale = float(beta @ f) + b * float(beta.sum()), 1.0  # f is exact where β is not zero
+    square, scale = float(beta @ f) + b * float(beta.sum()), 1.0  # f is float64's where β is not zero
     if isinstance(box, DualBox) and has_multiples(problem):
         scale, _ = best_multiple(box, beta, square)
     while True:
@@ -283,7 +319,7 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray
 
 @np.errstate(over="ignore", invalid="ignore")
 def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> PrimalPoint:
-    """P of a model's own w and offsets; a hard margin that it misses costs infinitely much."""
+    """P at a model's own w and offsets; infinite where the model misses a hard margin."""
     if point.w is not None:
         values, expansion = values_of_weights(problem, point.w), None
     else:
@@ -307,7 +343,7 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
 
 
 def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
-    """β = −c ℓ′(y, f): the dual point that a primal one suggests; None for zero, where that is feasible."""
+    """β = −c ℓ′(y, f), the dual point that a primal one suggests; without w it is zero, which is None where zero is feasible."""
     if point.w is None or not problem.is_linear or problem.is_hard:
         return np.zeros(problem.n_samples) if problem.is_nu else None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -320,10 +356,15 @@ def is_valid(problem: Problem) -> bool:
     return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
 
 
-def has_multiples(problem: Problem) -> bool:
-    """Whether another multiple of β may be better: not for the entropy, nor in the ν-forms, whose totals are fixed, nor where nothing is proven.
+def may_separate(problem: Problem) -> bool:
+    """Whether a model without any loss may be the optimum of a soft margin: of the losses that a hard margin is a limit of."""
+    return problem.loss.task == "classification" and problem.loss.has_hard_limit and not problem.is_nu
 
-    A hard tube holds at β itself, and perhaps at no multiple of it.
+
+def has_multiples(problem: Problem) -> bool:
+    """Whether the best multiple of β is looked for: not for the entropy, nor in the ν-forms, whose totals are fixed, nor for an invalid kernel.
+
+    Nor is it for a hard tube: f may hold the tube at β, and at no multiple of β.
     """
     return isinstance(problem.dual, DualBox) and not (problem.is_nu or is_hard_tube(problem)) and is_valid(problem)
 
@@ -335,7 +376,7 @@ def _times(scale: float, w: np.ndarray | None) -> np.ndarray | None:
 def _primal(
     problem: Problem, values: Values, b: float, w: np.ndarray | None, expansion: np.ndarray | None
 ) -> tuple[PrimalPoint, float]:
-    """(P at given decision values, where a free b is chosen here, exactly; P there as computed)."""
+    """(the primal point of decision values, with the exact best b where it is free; its P as computed, not rounded outwards)."""
     expansion = None if problem.is_linear else expansion
     value, above = _regulariser(problem, values, b)
     if not (math.isfinite(above) and math.isfinite(b) and _is_finite(values.f)):
@@ -356,7 +397,7 @@ def _primal(
 
 
 def _plain(problem: Problem, values: Values, offsets: np.ndarray) -> float:
-    """P at decision values and offsets, as computed."""
+    """P at decision values and offsets, as computed, not rounded outwards."""
     if problem.is_hard:
         return value_of_decisions(problem, values.square, values.f, offsets)
     losses = _native.proof_losses_at(problem.dual, problem.groups, offsets, values.f)
@@ -364,26 +405,26 @@ def _plain(problem: Problem, values: Values, offsets: np.ndarray) -> float:
 
 
 def _regulariser(problem: Problem, values: Values, b: float) -> tuple[float, float]:
-    """(½‖w‖², with a regularised intercept ½b²/s² as well; a number that it is not above)."""
+    """(½‖w‖², plus ½b²/s² of a regularised intercept, as computed; a number that the exact value is not above)."""
     square = values.square
     intercept = b * b / problem.shift if problem.intercept == "regularized" else 0.0
     return 0.5 * (square + intercept), 0.5 * (values.above(square) + intercept * (1.0 + 8.0 * UNIT))
 
 
 def _rounded_up(problem: Problem, value: float, above: float, offsets: np.ndarray) -> tuple[float, float]:
-    """(P with the price of the offsets, rounded upwards; how much of it is rounding)."""
+    """(P rounded upwards, how much of it is rounding), from P without the price of the offsets, as computed and as bounded from ``above``."""
     price, prices = float(problem.totals @ offsets), float(np.abs(problem.totals) @ np.abs(offsets))
     raised = above + price + 8.0 * UNIT * (abs(above) + prices)
     return (raised, max(0.0, raised - value - price)) if math.isfinite(raised) else (math.inf, 0.0)
 
 
 def _is_finite(values: np.ndarray) -> bool:
-    """Whether all values are finite: their squares' sum tells at once, but where it overflows."""
+    """Whether all values are finite; the sum of their squares tells in one pass, unless it overflows."""
     return math.isfinite(values @ values) or bool(np.isfinite(values).all())
 
 
 def best_offsets(problem: Problem, f: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """The interval of best offsets of each group, for decision values f without one."""
+    """The interval of best offsets of each group, for decision values f that have none added."""
     return _native.proof_best_offsets(problem.dual, problem.groups, problem.totals, f)
 
 

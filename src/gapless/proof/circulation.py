@@ -1,13 +1,13 @@
-"""Flows between classes brought into balance: what each class sends to the others made equal to what it receives.
+"""Factors for the classes that balance the flows between them: each class sends to the others as much as it receives.
 
-Samples of class l send a_lm ≥ 0 to class m. There are factors x > 0, one a class and unique but for a common one, with
+Samples of class l send a_lm ≥ 0 to class m. There are factors x > 0, one a class and unique up to a common factor, with
 x_l Σ_m a_lm = Σ_m x_m a_ml for every l: the stationary weights of a Markov chain with the rates a. Grassmann, Taksar & Heyman's elimination
 ("Regenerative analysis and steady state distributions for Markov chains", Operations Research 33, 1985) finds them by sums, products and
 quotients of positive numbers, so that each factor is known to a relative error.
 
-How large that is follows from the Markov chain tree theorem: x_l is proportional to a sum of products of k − 1 rates, so that rates with a relative
-error ε change the factors, to a common one, by at most 2(k − 1)ε. A step of the elimination leaves the rates of a smaller chain, each rounded k + 4
-times at most; k steps and the way back make less than (k + 2)³ roundings.
+The size of that error follows from the Markov chain tree theorem: x_l is proportional to a sum of products of k − 1 rates, so that a relative
+error ε of the rates changes the factors, up to a common one, by at most 2(k − 1)ε. A step of the elimination leaves the rates of a smaller chain,
+each rounded k + 4 times at most; k steps and the way back make less than (k + 2)³ roundings.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import numpy as np
 
 from gapless.proof.outward import share
 
-_LEAST_FACTOR = 1e-100  # below, factors could underflow on the way
+# Smaller factors are refused. Products of two factors and a rate occur on the way: with 1e-100 they stay far above 1e-307, where digits are lost.
+_LEAST_FACTOR = 1e-100
 
 
 def balancing_factors(rates: np.ndarray, error: float) -> tuple[np.ndarray, float] | None:
-    """(x, of which the largest is 1; its relative error), for rates known to the relative ``error``; None where a factor is too small to be told.
+    """(the factors x, of which the largest is 1; their relative error), for rates known to the relative ``error``; None where a factor is too small.
 
-    All rates but those on the diagonal, which do not count, are positive.
+    All rates beside the diagonal are positive; the diagonal is ignored.
 
     >>> import numpy as np
     >>> x, error = balancing_factors(np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [1.0, 3.0, 0.0]]), 0.0)

@@ -1,7 +1,7 @@
-"""What a point proves for Crammer and Singer's machine: its blocks made feasible and scaled as well as they can be, and the P of their weights.
+"""The bounds that a point proves for Crammer and Singer's machine: D at its blocks, made feasible and scaled best, and P at their weights.
 
-Both are rounded outwards (``outward.py``). The dual point is that of the wrong classes' entries as they stand; the true class's is minus their
-exact sum, of which ``DualPoint.beta`` holds the rounded one, so that blocks sum to zero in exact arithmetic.
+Both are rounded outwards (``outward.py``). The dual point has the entries of the wrong classes as float64 holds them; the entry of the true class is
+minus their exact sum, which ``DualPoint.beta`` holds rounded, so that each block sums to zero in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ from gapless.errors import InvalidInputError
 from gapless.kernels.rounding import UNIT
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
-from gapless.proof.outward import LEAST, NOTICEABLE, product_errors, reach_of, share, sum_above, sum_below
-
-_ROUNDINGS = 16  # of a sum beside those of its terms
-_MORE = 1.05  # for products of small errors, which the formulas leave out
+from gapless.proof.outward import (
+    LEAST,
+    MORE,
+    NOTICEABLE,
+    ROUNDINGS,
+    product_errors,
+    reach_of,
+    share,
+    sum_above,
+    sum_below,
+)
 
 
 @evaluate.register
@@ -29,8 +36,8 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
         beta = np.zeros(shape)
     beta, box_violation, sum_violation = feasible_blocks(problem, beta)
     W, sums = problem.weights(beta), np.array([math.fsum(column) for column in beta.T.tolist()])
-    # The rounding of W, and of the true classes' entries: both are a share of Σ |βᵢ| ‖xᵢ‖.
-    operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + _ROUNDINGS)
+    # The rounding of W and that of the true classes' entries are both bounded by a share of Σ |βᵢ| ‖xᵢ‖.
+    operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + ROUNDINGS)
     errors = operations * reach_of(problem, beta) + LEAST
     lengths = np.array([math.sqrt(sum_above(column**2 * (1.0 + share(2))) + LEAST) for column in W.T])
     offsets = np.abs(sums) + operations * np.abs(beta).sum(axis=0)
@@ -45,7 +52,7 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
         value = scale * linear - 0.5 * scale**2 * square
         value -= share(8) * (scale * linear + 0.5 * scale**2 * square) + LEAST
         plain = scale * float(true.sum()) - 0.5 * scale**2 * float((W**2).sum() + problem.shift * (sums**2).sum())
-        if value > 0:  # else β = 0, which is feasible too
+        if value > 0:  # otherwise β = 0, which is feasible too, proves more
             rounding = max(0.0, plain - value)
             dual = DualPoint(value, scale * beta, box_violation, sum_violation, math.nan, rounding)
         else:
@@ -53,7 +60,7 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
 
     lost = scale * math.sqrt(float((errors**2).sum() + problem.shift * ((offsets - np.abs(sums)) ** 2).sum()))
     lost += share(8) * scale * math.sqrt(square) if scale > 0 else 0.0
-    candidates = [_primal(problem, scale * W, scale * problem.shift * sums, own=True, weights_error=_MORE * lost)]
+    candidates = [_primal(problem, scale * W, scale * problem.shift * sums, own=True, weights_error=MORE * lost)]
     if point.w is not None and np.isfinite(point.w).all():
         offsets = np.zeros(problem.n_classes) if point.offsets is None else np.asarray(point.offsets)
         offsets = offsets if problem.intercept == "regularized" else np.zeros_like(offsets)
@@ -64,7 +71,10 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
 
 
 def feasible_blocks(problem: CrammerSingerProblem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(feasible β, how far the given one was from its bounds, and from rows that sum to zero); shares of wrong classes are kept, or scaled down."""
+    """(a feasible β, how far the given β was from its bounds, how far its rows were from a sum of zero).
+
+    The entries of the wrong classes are kept, or scaled down together where their sum exceeds the cost; the entry of the true class is minus the sum.
+    """
     if beta.shape != (problem.n_samples, problem.n_classes):
         raise InvalidInputError(f"beta must have the shape {(problem.n_samples, problem.n_classes)}; got {beta.shape}.")
     rows = np.arange(len(beta))
@@ -100,14 +110,14 @@ def _primal_of(
     weights_error: float,
     by_entries: bool,
 ) -> PrimalPoint:
-    """P of W and b, of which F are the products with X."""
+    """P at W and b, where F = X W; ``by_entries`` chooses how the error of F is bounded (``product_errors``)."""
     rows, y = np.arange(problem.n_samples), problem.y
     scores = F + b
     errors = product_errors(problem, W, by_entries) + 8.0 * UNIT * (np.abs(F) + np.abs(b) + 1.0)
     rivals = scores - scores[rows, y][:, None] + 1.0
     rivals[rows, y] = 0.0
     most = rivals + errors + errors[rows, y][:, None]
-    most[rows, y] = 0.0  # exactly
+    most[rows, y] = 0.0  # the true class has no error against itself
     half = 0.5 * (W**2).ravel()
     if problem.shift:
         half = np.append(half, 0.5 * b**2 / problem.shift)

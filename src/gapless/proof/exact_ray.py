@@ -1,11 +1,11 @@
 """Rays that prove, in exact arithmetic, that no hard margin exists.
 
-A ray β has the signs that the dual's box asks for, a positive gain Σ pᵢβᵢ − εᵢ|βᵢ|, and Σ βᵢφ(xᵢ) = 0, with an intercept Σ βᵢ = 0 as well: then
-Σ βᵢ f(xᵢ) = 0 for every f, while a hard margin (or a hard tube) needs it to be at least the gain. That is no proof unless both sums are exactly zero
-for the numbers as given: a small remainder only says that ‖w‖ is large. So β is a vector of whole numbers here, and nothing is rounded.
+A ray β has the signs that the dual's box allows, a positive gain Σ pᵢβᵢ − εᵢ|βᵢ|, and Σ βᵢφ(xᵢ) = 0; with an intercept it has Σ βᵢ = 0 as well. Then
+Σ βᵢ f(xᵢ) = 0 for every f, while under a hard margin (or in a hard tube) this sum is at least the gain: no f holds it. Both sums must be exactly zero
+for the numbers as given, since a small remainder would only prove that ‖w‖ is large. So β is a vector of whole numbers here, and nothing is rounded.
 
-Kernels whose values are rational have their equations in K: for a positive semi-definite K, ‖Σ βᵢφ(xᵢ)‖² = βᵀKβ is zero exactly when Kβ is. Under any
-kernel equal rows have equal features.
+For a kernel whose values are rational the equations are Kβ = 0: where K is positive semi-definite, ‖Σ βᵢφ(xᵢ)‖² = βᵀKβ is zero exactly when Kβ is
+zero. Under every kernel equal rows have equal features.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from gapless.problems.problem import Problem
 from gapless.proof.exact_program import exact_solution
 from gapless.proof.null_vector import null_vector
 
-_MOST_NUMBERS = 10**7  # that equations are written out with
-_MOST_SAMPLES = 500  # of a problem that is small enough for exact arithmetic alone
+_MOST_NUMBERS = 10**7  # entries of the equations as Python's integers: some hundred bytes each, 1 GB in all
+_MOST_SAMPLES = 500  # samples of a problem that may be solved in exact arithmetic altogether (``exact_program.py``)
 
 
 @dataclass(frozen=True)
 class ExactRay:
-    """βᵢ = ``numbers[k]`` for i = ``samples[k]``, zero elsewhere; any positive multiple is the same ray."""
+    """A ray: βᵢ = ``numbers[k]`` for i = ``samples[k]``, zero elsewhere. Any positive multiple is the same ray."""
 
     samples: np.ndarray
     numbers: list[int]
@@ -47,14 +47,14 @@ class ExactRay:
 
 
 def equal_rows_ray(problem: Problem) -> ExactRay | None:
-    """Two equal samples with labels, or with targets, that no function has: a proof under every kernel."""
+    """The ray on two equal rows whose labels differ, or whose targets are more than 2ε apart, if there are such rows: a proof under every kernel."""
     which = _kinds(problem)
     kinds = int(which.max()) + 1
     if kinds == len(which):
         return None
     box = _box(problem)
     up, down = np.flatnonzero(box.upper > 0), np.flatnonzero(box.lower < 0)
-    # Of each kind of row the sample with the largest p to go up, and with the smallest to go down.
+    # For each kind of equal rows: the sample of the largest p among those whose β may rise, and of the smallest p among those whose β may fall.
     ups, downs = np.full(kinds, -1), np.full(kinds, -1)
     up, down = up[np.argsort(box.p[up], kind="stable")], down[np.argsort(-box.p[down], kind="stable")]
     ups[which[up]], downs[which[down]] = up, down
@@ -78,7 +78,7 @@ def has_equations(problem: Problem) -> bool:
 def ray_on(
     problem: Problem, samples: np.ndarray, guess: Sequence[Fraction], until: float = math.inf
 ) -> ExactRay | None:
-    """An exact ray with weights on these samples alone, near ``guess``; None where none was found."""
+    """An exact ray with weights on these samples alone, near the weights ``guess``; None where none was found."""
     equations = _equations(problem, samples)
     numbers = None if equations is None else null_vector(equations, guess, until)
     if equations is None or numbers is None:
@@ -87,7 +87,7 @@ def ray_on(
 
 
 def ray_anywhere(problem: Problem, columns: np.ndarray, signs: np.ndarray, until: float = math.inf) -> ExactRay | None:
-    """An exact ray of a small problem, wherever it is; ``columns`` are the samples that may have weight of these ``signs``, the likeliest first."""
+    """An exact ray of a small problem on any of its samples. ``columns`` are the samples whose β may have these ``signs``, the likeliest first."""
     if problem.n_samples > _MOST_SAMPLES:
         return None
     samples, which = np.unique(columns, return_inverse=True)
@@ -114,7 +114,7 @@ def ray_anywhere(problem: Problem, columns: np.ndarray, signs: np.ndarray, until
 
 
 def is_exact_ray(problem: Problem, beta: np.ndarray) -> bool:
-    """Whether β, as its float64 numbers stand, is a ray."""
+    """Whether β is a ray, with its float64 numbers taken as exact."""
     samples = np.flatnonzero(beta)
     if not len(samples):
         return False
@@ -126,7 +126,7 @@ def is_exact_ray(problem: Problem, beta: np.ndarray) -> bool:
 
 
 def _checked(problem: Problem, ray: ExactRay, equations: np.ndarray) -> ExactRay | None:
-    """The ray, where it is one."""
+    """The given ray where it proves that no hard margin exists, else None."""
     if not _gains(problem, ray) or (equations @ np.array(ray.numbers, dtype=object)).any():
         return None
     return ray if _vanishes_everywhere(problem, ray) else None
@@ -138,7 +138,7 @@ def _box(problem: Problem) -> DualBox:
 
 
 def _kinds(problem: Problem) -> np.ndarray:
-    """For each sample the place of its kind of equal rows."""
+    """For each sample the number of its kind of equal rows."""
     X = problem.formula[1]
     if X is problem.X:
         return problem.distinct[1]
@@ -160,7 +160,7 @@ def _cancels_by_equal_rows(problem: Problem, ray: ExactRay) -> bool:
 
 
 def _gains(problem: Problem, ray: ExactRay) -> bool:
-    """Whether the box has no end in the ray's direction, and the dual's linear term is positive."""
+    """Whether the dual box is unbounded in the direction of the ray, and the dual's linear term is positive along it."""
     box, gain = _box(problem), Fraction(0)
     for i, number in zip(ray.samples.tolist(), ray.numbers, strict=True):
         if number and (box.d[i] != 0 or (box.upper[i] if number > 0 else -box.lower[i]) != np.inf):
@@ -170,7 +170,10 @@ def _gains(problem: Problem, ray: ExactRay) -> bool:
 
 
 def _equations(problem: Problem, samples: np.ndarray) -> np.ndarray | None:
-    """The matrix of whole numbers, a column a sample, that Σ βᵢφ(xᵢ) = 0 and, with an intercept, Σ βᵢ = 0 ask to have no product with β."""
+    """The matrix M of whole numbers, a column a sample, such that Mβ = 0 states Σ βᵢφ(xᵢ) = 0 and, with an intercept, Σ βᵢ = 0.
+
+    None where M would be too large, or where the kernel has no rational values.
+    """
     kernel, X = problem.formula
     rows: Any = X[samples]
     if kernel is None:
@@ -186,13 +189,13 @@ def _equations(problem: Problem, samples: np.ndarray) -> np.ndarray | None:
         if block is None:
             return None
         matrix = block.numbers
-    if problem.intercept != "none":  # a regularised one as well, whose column is the same positive number throughout
+    if problem.intercept != "none":  # a regularised intercept is a feature of one value: it asks for the same equation
         matrix = np.vstack([matrix, np.ones((1, len(samples)), dtype=object)])
     return matrix
 
 
 def _vanishes_everywhere(problem: Problem, ray: ExactRay) -> bool:
-    """Whether Σ βᵢk(xᵢ, x) = 0 at all samples, which follows for a positive semi-definite kernel; one that is only assumed to be is asked."""
+    """Whether Σ βᵢk(xᵢ, x) = 0 at all samples. It follows for a kernel that is positive semi-definite by construction; for others it is computed."""
     kernel, X = problem.formula
     if kernel is None or kernel.validity is Validity.BY_CONSTRUCTION:
         return True

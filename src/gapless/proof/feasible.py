@@ -10,9 +10,10 @@ from gapless.problems.problem import Problem
 
 
 def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(feasible β, how far the given one was from the box, and from Σβ = 0).
+    """(a feasible β, how far the given β was from the box, how far its sums were from their totals).
 
-    β is clipped to its box; with a free intercept its heavier side is then scaled down until Σβ = 0, so that zeros stay zeros.
+    β is clipped to its box. With a free intercept its heavier side (the positive or the negative entries) is then scaled down until Σβ = 0, so that
+    zeros stay zeros.
     """
     dual = problem.dual
     free = problem.intercept == "free"

@@ -1,4 +1,4 @@
-"""P without slack: of a hard margin, which may be stretched, and of a hard tube, which must hold as it is."""
+"""P without slack: of a hard margin, where w may be stretched until it holds, and of a hard tube, which must hold as it is."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ def hard_primal(
     expansion: np.ndarray | None,
     own: bool,
 ) -> PrimalPoint:
-    """½‖w‖² where all constraints certainly hold: a separating w is first stretched to a smallest margin of one; a tube must hold as it is.
+    """The primal point with the value ½‖w‖² where all constraints hold in exact arithmetic, and an infinite value elsewhere.
 
-    ``square`` is a number that ‖w‖² is not above. The stretch counts every margin at its least, so that all constraints hold in exact arithmetic.
+    A separating w is first stretched to a smallest margin of one; a tube must hold as it is. ``square`` is a number that ‖w‖² is not above. The
+    stretch takes every margin less its error, so that all constraints hold in exact arithmetic. An infinite ``rounding`` says that the constraints
+    may hold, and that only rounding is in the way of a proof.
     """
     used = problem.cost > 0
     y, f, error = problem.y[used], f[used], error[used]
@@ -46,7 +48,7 @@ def hard_primal(
         b = hard_offset(problem, f, y)
     values = f + b
     plain = float((y * values).min())
-    # What dividing w (or β) and b by the margin rounds is a share of the error, and of the values themselves.
+    # The division of w (or β) and b by the margin rounds too: by a share of the error, which 1.1 covers, and of the values themselves.
     doubt = 1.1 * error + 8.0 * UNIT * (np.abs(f) + abs(b))
     margin = float((y * values - doubt).min())
     if not margin > 0:  # rounding may be all that is in the way
@@ -59,7 +61,7 @@ def hard_primal(
 
 
 def hard_offset(problem: Problem, f: np.ndarray, y: np.ndarray) -> float:
-    """The free offset in the middle: of the two classes' nearest samples, or of what holds a tube."""
+    """The free offset in the middle: between the nearest samples of the two classes, or between the offsets that just hold a tube."""
     if problem.loss.task == "regression":
         apart = y - f
         return 0.5 * (float(apart.max()) + float(apart.min()))

@@ -1,8 +1,8 @@
 """A second opinion: the same two bounds in plain NumPy, block by block, with nothing compiled of ours in them.
 
-It shares the statement of the problem with the proof that every fit carries (the loss by ``Loss.value``, the kernel by ``Kernel.block``), and none
-of its loops: no native sums, no panels of kernel entries. It is slower, and holds a block of kernel entries at a time. Offsets are found by
-bisection of the slope, sums are those of ``math.fsum``, exact to their last digit.
+This evaluation shares with the proof that every fit carries the statement of the problem (``Loss.value``, ``Kernel.block``) and none of its loops:
+no native sums, no panels of kernel entries. It is slower, and holds a block of kernel entries at a time. Offsets are found by bisection of the
+slope; sums are those of ``math.fsum``, exact to their last digit.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
 from gapless.proof.exact_ray import is_exact_ray
+from gapless.proof.kkt import at_bounds
 
-_ROWS = 8192  # of X that are made float64 at a time
+_ROWS = 8192  # rows of X that are converted to float64 at a time: some 60 MB of a thousand features
 _EPS = float(np.finfo(float).eps)
-_AT_BOUND = (
-    1e-12  # of its box's width: a variable so near a bound is at it, since the repair of a sum may have moved it
-)
-_ONE = 1e-9  # multiples so near one are one
-_ROUNDING = 1e-12  # of P: what plain sums may err by
+# A multiple of β so near to one counts as one: the gain is about the square of this number, which float64 does not see (``near_one`` in
+# native/proof/dual_side.cpp has the same value).
+_ONE = 1e-9
+_ROUNDING = 1e-12  # how far D may be above P, relative to P, by the rounding of the two sums alone
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
 def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
-    """What :func:`~gapless.proof.certificate.evaluate` tells, by other means."""
+    """The points of :func:`~gapless.proof.certificate.evaluate`, computed by other means."""
     if evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem):
-        return evaluate(_with_plain_products(problem), point)  # the formulas of a special kind are NumPy's already
+        # The evaluations of special kinds of problems are plain NumPy already, apart from the products with X and K.
+        return evaluate(_with_plain_products(problem), point)
     given = _suggested(problem, point) if point.beta is None else np.asarray(point.beta, dtype=np.float64)
     if not np.isfinite(given).all():
         given = np.zeros(problem.n_samples)
@@ -68,7 +69,7 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
 
 
 def _level(primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint]:
-    """Nothing is rounded outwards here: a dual value that is above the primal one by a rounding error is level with it."""
+    """Both points, with D lowered to P where it is above P by no more than a rounding error: nothing is rounded outwards in this module."""
     level = primal.value < dual.value <= primal.value + _ROUNDING * abs(primal.value)
     return primal, replace(dual, value=primal.value) if level else dual
 
@@ -77,7 +78,7 @@ def _level(primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint
 
 
 def _parts(X: Any) -> Iterator[tuple[slice, Any]]:
-    """X in float64, some rows at a time."""
+    """The rows of X in float64, ``_ROWS`` of them at a time, each part with its slice."""
     for begin in range(0, X.shape[0], _ROWS):
         part = slice(begin, min(begin + _ROWS, X.shape[0]))
         yield part, X[part].astype(np.float64)
@@ -100,7 +101,7 @@ def products(X: Any, w: np.ndarray) -> np.ndarray:
 
 
 def kernel_products(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """Kβ, without a regularised intercept's part; β may have several columns."""
+    """Kβ, without the s² that a regularised intercept adds to K; β may have several columns."""
     support = np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1))
     out = np.zeros(beta.shape)
     if not len(support):
@@ -113,7 +114,7 @@ def kernel_products(problem: Problem, beta: np.ndarray) -> np.ndarray:
 
 
 class _PlainProducts:
-    """The products that a problem offers, in plain NumPy."""
+    """The methods of a problem that compute products with X and K, in plain NumPy."""
 
     def weights(self, beta: np.ndarray) -> np.ndarray:
         return weights(self.X, beta)  # type: ignore[attr-defined]
@@ -133,14 +134,14 @@ def _with_plain_products(problem: Problem) -> Problem:
 
 
 def _values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(Kβ, twice the regulariser, the offset that a regularised intercept adds)."""
+    """(Kβ without s², twice the regulariser, the offset b = s² Σβ of a regularised intercept)."""
     f, total = kernel_products(problem, beta), math.fsum(beta) if problem.shift else 0.0
     b = problem.shift * total
     return f, _sum(beta * f) + b * total, b
 
 
 def _sum(values: np.ndarray) -> float:
-    """The sum to its last digit; what has no sum is infinite."""
+    """The sum to its last digit; infinite where a term is not finite."""
     return math.fsum(values) if np.isfinite(values).all() else math.inf
 
 
@@ -156,7 +157,7 @@ def _suggested(problem: Problem, point: Point) -> np.ndarray:
 
 
 def _repaired(problem: Problem, given: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(a feasible point, how far the given one was from the box, and from its sums): clip, then scale the heavier side of each sum."""
+    """(a feasible β, how far the given β was from the box, and its sums from their totals): clip, then scale the heavier side of each sum."""
     lower, upper = problem.dual.lower, problem.dual.upper
     beta = np.clip(given, lower, upper)
     outside, off = float(np.abs(given - beta).max(initial=0.0)), 0.0
@@ -183,7 +184,8 @@ def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
         return 1.0, -math.inf
     box = problem.dual
-    if not isinstance(box, DualBox) or problem.is_nu or is_hard_tube(problem):  # a tube holds at β itself
+    # An entropy, a ν-form and a hard tube have no multiples to choose from (``certificate.has_multiples`` says why).
+    if not isinstance(box, DualBox) or problem.is_nu or is_hard_tube(problem):
         return 1.0, _sum(problem.loss.dual_value(problem.y, problem.cost, beta)) - 0.5 * square
     used = beta != 0
     if not used.any():
@@ -203,15 +205,14 @@ def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
 
 
 def _violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
-    """LIBSVM's criterion: the largest rise less the smallest fall of a group with a fixed sum, of a single variable otherwise."""
+    """LIBSVM's criterion: in a group of fixed sum the steepest rise of D less its smallest fall, otherwise the steepest slope of one variable."""
     box = problem.dual
     if not isinstance(box, DualBox):
         return math.nan
-    width = box.upper - box.lower
-    slack = _AT_BOUND * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
+    at_lower, at_upper = at_bounds(problem, beta)
     rise, fall = (slope - f for slope in problem.loss.dual_slopes(problem.y, problem.cost, beta))
-    rise = np.where(beta < box.upper - slack, rise, -np.inf)
-    fall = np.where(beta > box.lower + slack, fall, np.inf)
+    rise = np.where(at_upper, -np.inf, rise)
+    fall = np.where(at_lower, np.inf, fall)
     if problem.intercept != "free":
         return max(0.0, float(rise.max()), -float(fall.min()))
     groups = [problem.groups == g for g in range(len(problem.totals))]
@@ -228,7 +229,7 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
         square += float(offsets[0]) ** 2 / problem.shift if problem.intercept == "regularized" else 0.0
     else:
         f, square, b = _values(problem, np.zeros(problem.n_samples) if point.beta is None else point.beta)
-        if problem.intercept == "regularized":  # the model's own, which need not be β's
+        if problem.intercept == "regularized":  # the model's intercept need not be the s² Σβ that ``square`` contains
             square += (float(offsets[0]) ** 2 - b**2) / problem.shift
     intervals = tuple((float(offset), float(offset)) for offset in offsets)
     expansion = None if problem.is_linear else point.beta
@@ -236,7 +237,7 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
 
 
 def _value(problem: Problem, f: np.ndarray, square: float, offsets: np.ndarray) -> float:
-    """½ square + Σ c ℓ(y, f + offset) + the offsets' prices; infinite where it is not a number."""
+    """P = ½ square + Σ c ℓ(y, f + offset) + the offsets' prices; infinite where this is not finite."""
     losses = problem.loss.value(problem.y, f + offsets[problem.groups])
     paid = np.multiply(problem.cost, losses, out=np.zeros_like(losses), where=(problem.cost > 0) & (losses != 0))
     value = 0.5 * square + _sum(paid) + float(problem.totals @ offsets)
@@ -252,7 +253,7 @@ def _primal(
     expansion: np.ndarray | None,
     own: bool,
 ) -> PrimalPoint:
-    """P at f + b; where the intercept is free with the best offsets."""
+    """The primal point at f + b or, where the intercept is free, at f with the best offsets."""
     expansion = None if problem.is_linear else expansion
     intervals: tuple[tuple[float, float], ...] = ((b, b),)
     if not (math.isfinite(square) and math.isfinite(b) and np.isfinite(f).all()):
@@ -266,7 +267,7 @@ def _primal(
 
 
 def _best_offset(problem: Problem, f: np.ndarray, g: int) -> tuple[float, float]:
-    """Where the slope of P in a group's offset is zero to its own rounding, by bisection from both sides."""
+    """The interval of a group's offset on which the slope of P is zero to its own rounding, each end by bisection."""
     mine = (problem.groups == g) & (problem.cost > 0)
     if not mine.any():
         return 0.0, 0.0
@@ -281,7 +282,7 @@ def _best_offset(problem: Problem, f: np.ndarray, g: int) -> tuple[float, float]
 
     low, high = float(ends.min()), float(ends.max())
     below, above, step = low - 1.0, high + 1.0, 1.0
-    if not problem.loss.kinks(problem.y):  # the slope goes on behind the outermost corner
+    if not problem.loss.kinks(problem.y):  # beyond its outermost corner the slope of a smooth loss changes still
         while slope(below) > 0 and step < 1e300:
             below -= (step := 2 * step)
         while slope(above) < 0 and step < 1e300:
@@ -293,12 +294,12 @@ def _best_offset(problem: Problem, f: np.ndarray, g: int) -> tuple[float, float]
 
 
 def _of_some(loss: Any, rows: np.ndarray) -> Any:
-    """The loss of some samples, where it has a target of its own for each."""
+    """The loss of the samples ``rows``: a loss with a target for each sample is cut to their targets."""
     return type(loss)(loss.target[rows]) if hasattr(loss, "target") else loss
 
 
 def _crossing(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The least b from which on a condition holds, to the last digit; ``high`` where it never does."""
+    """The least b between ``low`` and ``high`` from which on a condition holds, to the last digit; ``high`` where it never does."""
     if holds(low):
         return low
     while True:
@@ -320,7 +321,7 @@ def _hard(
     expansion: np.ndarray | None,
     own: bool,
 ) -> PrimalPoint:
-    """½‖w‖² where no constraint is missed: a margin may be stretched to one, a tube must hold as it is, to rounding."""
+    """The primal point with the value ½‖w‖² where no constraint is missed: w is stretched to a margin of one, a tube must hold to rounding."""
     used = problem.cost > 0
     y, f, free = problem.y[used], f[used], problem.intercept == "free"
     interval, value, stretch = (b, b), math.inf, 1.0

@@ -10,16 +10,15 @@ import numpy as np
 from gapless.problems.problem import Problem
 from gapless.proof.points import Point, check_point
 
-_BOUND_WIDTH = (
-    1e-12  # of a box's width: what the repair of a sum may move a variable at its bound by (native/proof/dual_side.cpp)
-)
+# A share of a box's width: the repair of a sum may move a variable at its bound by so much (``bound_width`` in native/proof/dual_side.cpp).
+_BOUND_WIDTH = 1e-12
 
 
 @dataclass(frozen=True)
 class KKT:
     r"""The optimality conditions at (w, b, β).
 
-    Per sample: ``alpha``, ``slack_multiplier`` (that of ξ ≥ 0, C − α; both as the dual of the stated problem has them), ``margin`` (y f, or
+    Per sample: ``alpha``, ``slack_multiplier`` (the multiplier C − α of ξ ≥ 0; both in the scaling of the stated problem), ``margin`` (y f, or
     ε − |y − f| in a regression), ``slack`` ξ, ``complementarity``
     :math:`c\,ℓ(y, f) + c\,ℓ^*(y, -β/c) + β f ≥ 0` (for the hinge :math:`α(yf - 1 + ξ) + (C - α)ξ`)
     and ``role``: ``"none"`` (α = 0, outside the margin), ``"free"`` (0 < α < C, on it), ``"bound"`` (α = C, inside it or wrong).
@@ -97,7 +96,7 @@ def kkt(problem: Problem, point: Point) -> KKT:
 
 
 def at_bounds(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which βᵢ are at their lower, and which at their upper bound, to the rounding of a repaired sum."""
+    """(which βᵢ are at their lower bound, which at their upper bound), to the rounding of a repaired sum."""
     lower, upper = problem.dual.lower, problem.dual.upper
     width = upper - lower
     slack = _BOUND_WIDTH * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))

@@ -1,9 +1,9 @@
-"""What a point proves for multinomial regression: its blocks made probabilities whose columns balance, and the P of their functions.
+"""The bounds that a point proves for multinomial regression: D at probabilities whose columns balance, and P at the functions of such a point.
 
 Both are rounded outwards (``outward.py``). The dual point is given by the probabilities of the wrong classes, which are known to a relative error;
-the true class's is one minus their exact sum. With free offsets the probabilities of the wrong classes are multiplied by a factor x_y for each class,
-chosen such that what a class gives to the others it receives from them (``circulation.py``): then Σ cᵢ (1[yᵢ = m] − pᵢₘ) = 0 in exact arithmetic.
-The factors are one, to rounding, where the given point was balanced.
+the probability of the true class is one minus their exact sum. With free offsets the probabilities of the wrong classes are multiplied by a factor
+x_y for each class y, chosen such that a class receives from the others as much as it gives to them (``circulation.py``): then
+Σ cᵢ (1[yᵢ = m] − pᵢₘ) = 0 in exact arithmetic. The factors are one, to rounding, where the given point was balanced.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import scipy.linalg as la
 from scipy.special import logsumexp, softmax, xlogy
 
 from gapless.errors import InvalidInputError
-from gapless.kernels import Validity
 from gapless.kernels.rounding import UNIT
 from gapless.problems.multinomial import MultinomialProblem
-from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate, is_valid
 from gapless.proof.circulation import balancing_factors
 from gapless.proof.outward import (
     FUNCTION,
@@ -31,10 +30,12 @@ from gapless.proof.outward import (
 )
 from gapless.proof.twofold import is_affordable, refine, twofold_values
 
-_TINY = 1e-300
-_LEAST_PROBABILITY = 1e-100  # of a wrong class: with less, no class would send anything to another
-_BALANCED = 1e-13  # columns of β sum to zero where they do to this share of their class's costs
-_NEARLY = 1e-11  # where Newton's method no longer gains, this share is as good as rounding allows
+_TINY = 1e-300  # in the place of zero where a logarithm or a quotient is taken
+_LEAST_PROBABILITY = 1e-100  # of a wrong class: ``balancing_factors`` needs positive flows between all classes
+# A column of β counts as balanced where its sum is below this share of the class's costs, some 500 roundings of a sum.
+_BALANCED = 1e-13
+# Where Newton's method no longer gains, rounding is in the way, and a column whose sum is below this share will do.
+_NEARLY = 1e-11
 
 
 @evaluate.register
@@ -51,8 +52,8 @@ def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[Pr
     expansion = point.expansion if point.expansion is not None and np.isfinite(point.expansion).all() else None
     zero = np.zeros(shape)
     if given is None and expansion is None:
-        # β = 0 has p on the classes themselves, D = 0 and no products with the kernel matrix: the point that any solve begins with costs nothing.
-        value = 0.0 if _is_valid(problem) else -math.inf
+        # At β = 0 each sample has its own class with probability one, D = 0, and no product with K is needed: every solve begins with this point.
+        value = 0.0 if is_valid(problem) else -math.inf
         return _primal(problem, zero, zero, zero, True, point.offsets), DualPoint(value, zero, 0.0, 0.0, math.nan)
     beta, error, wrong, box_violation, sum_violation = _feasible(problem, given)
     models = [beta] if expansion is None else [beta, expansion]
@@ -62,7 +63,7 @@ def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[Pr
     is_own = value > 0
     if not is_own:  # β = 0 is feasible too, and proves more
         dual = DualPoint(0.0, zero, box_violation, sum_violation, math.nan)
-    if not _is_valid(problem):
+    if not is_valid(problem):
         dual = DualPoint(-math.inf, beta, box_violation, sum_violation, math.nan)
     if point.offsets is not None:  # a model to be judged as it stands
         if expansion is None:
@@ -76,7 +77,7 @@ def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[Pr
 
 
 def _expand(problem: MultinomialProblem, models: list[np.ndarray], fine: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(K A, how far it is from that) of each model; ``fine``: with twice the digits."""
+    """(K A, a bound on its error) for each matrix A of coefficients; with ``fine`` computed in numbers of twice the digits."""
     if fine:
         columns = [twofold_values(problem, np.ascontiguousarray(a)) for A in models for a in A.T]
         F, errors = (np.column_stack(each) for each in zip(*columns, strict=True))
@@ -95,11 +96,6 @@ def _(
     return _evaluate(problem, Point(beta=dual.beta, expansion=primal.expansion), fine=True)
 
 
-def _is_valid(problem: MultinomialProblem) -> bool:
-    """Whether weak duality holds: it needs a positive semi-definite K."""
-    return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
-
-
 def _indicator(problem: MultinomialProblem) -> np.ndarray:
     return np.eye(problem.n_classes)[problem.y]
 
@@ -107,15 +103,16 @@ def _indicator(problem: MultinomialProblem) -> np.ndarray:
 def _feasible(
     problem: MultinomialProblem, given: np.ndarray | None
 ) -> tuple[np.ndarray, float, np.ndarray, float, float]:
-    """(β; the relative error of its entries; the probabilities of the wrong classes, to the same error; how far β's were from the simplex, and from
-    balance).
-    """  # fmt: skip
+    """(β, error, wrong, box_violation, sum_violation): a feasible β and the wrong classes' probabilities ``wrong``, both to a relative ``error``.
+
+    The violations tell how far the given β was from the simplex, and its columns from their sums.
+    """
     p, box_violation, sum_violation = _probabilities(problem, given)
     rows, k = np.arange(problem.n_samples), problem.n_classes
     wrong = np.maximum(p, _LEAST_PROBABILITY)
     wrong[rows, problem.y] = 0.0
     total = wrong.sum(axis=1) * (1.0 + share(k + 4))
-    wrong /= np.maximum(total, 1.0)[:, None]  # from here on their exact sums are at most one
+    wrong /= np.maximum(total, 1.0)[:, None]  # from here on the exact sum of each row is at most one
     error = 0.0
     if problem.intercept == "free":
         balanced = balancing_factors(_flows(problem, wrong), share(4))
@@ -128,7 +125,7 @@ def _feasible(
 
 
 def _flows(problem: MultinomialProblem, wrong: np.ndarray) -> np.ndarray:
-    """Σ cᵢ pᵢₘ over the samples of each class, for every other class m: sums that are exact to the last digit."""
+    """Σ cᵢ pᵢₘ over the samples of each class (a row), for every class m (a column): sums that are exact to the last digit."""
     weighted = problem.cost[:, None] * wrong
     flows = np.zeros((problem.n_classes, problem.n_classes))
     for label in range(problem.n_classes):
@@ -138,7 +135,10 @@ def _flows(problem: MultinomialProblem, wrong: np.ndarray) -> np.ndarray:
 
 
 def _probabilities(problem: MultinomialProblem, beta: np.ndarray | None) -> tuple[np.ndarray, float, float]:
-    """(p in the simplex, its columns balanced where offsets are free, both to rounding; how far β's was from the simplex, and from balance)."""
+    """(p, box_violation, sum_violation): probabilities in the simplex, with balanced columns where offsets are free, both to rounding.
+
+    The violations tell how far the probabilities of the given β were from the simplex, and their columns from balance.
+    """
     targets, total = problem.targets, float(problem.cost.sum())
     row = targets / total if problem.intercept == "free" else np.full(problem.n_classes, 1.0 / problem.n_classes)
     neutral = np.tile(row, (problem.n_samples, 1))
@@ -167,9 +167,9 @@ def _dual_value(
     F: np.ndarray,
     errors: np.ndarray,
 ) -> tuple[float, float]:
-    """(D rounded downwards; how much of that is rounding) at the exact point, of which β and ``wrong`` are known to the relative ``error``.
+    """(D rounded downwards, how much of it is rounding) at the exact dual point, which β and ``wrong`` hold to the relative ``error``.
 
-    −p log p is concave, so that on an interval it is least at one of its ends.
+    −p log p is concave, so that on an interval of p it is least at one of its ends.
     """
     given = wrong.sum(axis=1)
     plain = float((problem.cost[:, None] * _entropy(wrong)).sum() + (problem.cost * _entropy_of_rest(given)).sum())
@@ -191,7 +191,7 @@ def _entropy(p: np.ndarray) -> np.ndarray:
 
 
 def _entropy_of_rest(taken: np.ndarray) -> np.ndarray:
-    """−p log p of p = 1 − ``taken``, also where that is close to one."""
+    """−p log p of p = 1 − ``taken``, with all digits also where p is close to one."""
     near = np.minimum(taken, 0.5)
     return np.where(taken < 0.5, -(1.0 - near) * np.log1p(-near), -xlogy(1.0 - taken, 1.0 - taken))
 
@@ -205,7 +205,7 @@ def _primal(
     offsets: np.ndarray | None,
     weights_error: float = 0.0,
 ) -> PrimalPoint:
-    """P of an expansion, whose F = K A is off by ``errors``, and of the given or the best offsets."""
+    """The primal point of an expansion A, where F = K A is off by at most ``errors``, with the given offsets or the best ones."""
     rows, y, k = np.arange(problem.n_samples), problem.y, problem.n_classes
     b = np.zeros(k)
     if problem.intercept == "free":
@@ -232,7 +232,7 @@ def _primal(
 
 
 def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-    """The b, of sum zero, that minimises Σ cᵢ log Σ exp(F + b) − ⟨targets, b⟩: Newton's method, to rounding of each class's costs.
+    """The b of sum zero that minimises Σ cᵢ log Σ exp(F + b) − ⟨targets, b⟩, by Newton's method, to the rounding of each class's costs.
 
     >>> import numpy as np
     >>> F, cost = np.array([[0.0, 1.0], [2.0, 0.0]]), np.ones(2)
@@ -261,7 +261,7 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
         t = 1.0
         while not value(b + t * step) <= now + 1e-13 * abs(now) and t > 1e-3:
             t *= 0.5
-        if t <= 1e-3:  # far out: one proportional fitting of the columns never goes up
+        if t <= 1e-3:  # far from the minimum Newton's model is wrong; proportional fitting never raises the value
             step, t = np.log(wanted / np.maximum(sums, _TINY)), 1.0
         after = value(b + t * step)
         if not math.isfinite(after):
@@ -271,9 +271,10 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
 
 
 def _newton_step(between: np.ndarray, slope: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """−H⁻¹ slope, H = diag(Σ cᵢpᵢ) − Σ cᵢpᵢpᵢᵀ, with the offset of the heaviest class left where it is: along (1, …, 1) nothing changes.
+    """−H⁻¹ slope, H = diag(Σ cᵢpᵢ) − Σ cᵢpᵢpᵢᵀ. The offset of the heaviest class stays as it is, since along (1, …, 1) nothing changes.
 
-    H has −Σ cᵢ pᵢₗ pᵢₘ beside its diagonal, and rows that sum to zero. So computed, and scaled, classes of 1e-12 of all costs keep their digits.
+    ``between`` is Σ cᵢpᵢpᵢᵀ. H has −Σ cᵢ pᵢₗ pᵢₘ beside its diagonal, and rows that sum to zero: with a diagonal computed by this, and with H scaled,
+    classes that have 1e-12 of all costs keep their digits.
     """
     H = -between
     np.fill_diagonal(H, 0.0)

@@ -1,9 +1,9 @@
 """Whole numbers z ≠ 0 with Mz = 0 exactly, for a matrix M of whole numbers.
 
-Columns that depend on others are found modulo a prime p; the rest is one regular system A z = b, whose solution is rational. It is lifted digit by
-digit in base p from the inverse of A modulo p (Dixon, "Exact solution of linear equations using p-adic expansions", 1982), so that each digit costs
-two products of floats with a matrix instead of operations on long numbers, and Euclid's algorithm turns the digits into fractions. What is returned
-was multiplied out: nothing rests on p.
+Columns that depend on others are found modulo a prime p; the rest is one regular system A z = b, whose solution is rational. The solution is lifted
+digit by digit in base p from the inverse of A modulo p (Dixon, "Exact solution of linear equations using p-adic expansions", 1982), so that each
+digit takes two products of a matrix of floats with a vector instead of operations on long numbers. Euclid's algorithm turns the digits into
+fractions. Mz = 0 is checked by multiplication before z is returned: the result does not depend on p.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from fractions import Fraction
 
 import numpy as np
 
-_PRIME = 2**21 - 9
-_LIMB = 21  # bits of the pieces that M is split into
-# Sums of so many products of 21 bits by 21 bits are exact in float64, in any order.
+_PRIME = 2**21 - 9  # the largest prime of 21 bits
+_LIMB = 21  # bits of the pieces (limbs) that the entries of M are split into
+# float64 has 53 bits: sums of so many products of 21 bits by 21 bits are exact, in any order.
 _MOST_COLUMNS = 2 ** (53 - 2 * _LIMB)
 _MOST_WORK = 4e9  # multiplications for one vector: some ten seconds
-_FINE = 2**30  # what a guess is rounded to, relative to its largest entry
+_FINE = 2**30  # the largest of the whole numbers that a guess is rounded to: finer than a linear program's seven digits
 
 
 def null_vector(M: np.ndarray, guess: Sequence[Fraction], until: float = math.inf) -> list[int] | None:
-    """z with Mz = 0 exactly, near a positive multiple of ``guess`` where there are many; None where there is none but zero, or none in reach.
+    """z ≠ 0 with Mz = 0 exactly; of many such z one near a positive multiple of ``guess``. None where there is none, or where M is too large.
 
-    M holds Python's integers; a clock (``time.monotonic``) past ``until`` is a :class:`TimeoutError`.
+    M holds Python's integers; a clock (``time.monotonic``) past ``until`` raises a :class:`TimeoutError`.
 
     >>> import numpy as np
     >>> null_vector(np.array([[1, 2, 3], [0, 1, 1]], dtype=object), [Fraction(1, 2)] * 3)
@@ -36,9 +36,8 @@ def null_vector(M: np.ndarray, guess: Sequence[Fraction], until: float = math.in
     rows, columns = M.shape
     if columns > _MOST_COLUMNS or rows * columns**2 > _MOST_WORK:
         return None
-    order = sorted(
-        range(columns), key=lambda i: -abs(guess[i])
-    )  # those with the most room to change depend on the rest
+    # The entries of the first independent columns are solved for, and may move away from the guess: largest entries first, which keep their signs.
+    order = sorted(range(columns), key=lambda i: -abs(guess[i]))
     R, B = _pivots((M[:, order] % _PRIME).astype(np.int64), until)
     B = [order[i] for i in B]
     F = [i for i in order if i not in set(B)]
@@ -59,21 +58,21 @@ def null_vector(M: np.ndarray, guess: Sequence[Fraction], until: float = math.in
 
 
 def independent_rows(M: np.ndarray, until: float = math.inf) -> np.ndarray:
-    """Rows of M that the others depend on (which is certain but for a chance of one in a million: check what follows from it)."""
+    """Rows of M on which all others depend, found modulo the prime. They are wrong with a chance of about one in a million: check what follows."""
     M = _primitive(M)
     rows, _ = _pivots((M % _PRIME).astype(np.int64), until)
     return M[rows]
 
 
 def _primitive(M: np.ndarray) -> np.ndarray:
-    """The rows that are not zero, each without its common divisor."""
+    """The rows of M that are not zero, each divided by the greatest common divisor of its entries."""
     divisors = [math.gcd(*row) for row in M]
     kept = [i for i, divisor in enumerate(divisors) if divisor]
     return M[kept] // np.array([divisors[i] for i in kept], dtype=object)[:, None]
 
 
 def _whole(values: list[Fraction]) -> np.ndarray:
-    """Whole numbers about proportional to the values."""
+    """Whole numbers that are about proportional to the values."""
     largest = max(abs(value) for value in values)
     if len(values) == 1 or not largest:
         return np.array([-1 if value < 0 else 1 for value in values], dtype=object)
@@ -81,7 +80,7 @@ def _whole(values: list[Fraction]) -> np.ndarray:
 
 
 def _pivots(W: np.ndarray, until: float) -> tuple[list[int], list[int]]:
-    """(rows, columns) of a regular part of W modulo the prime: every column that does not depend on those before it. Writes W."""
+    """(rows, columns) of a regular square part of W modulo the prime, with every column that does not depend on the columns before it. Writes W."""
     place = np.arange(len(W))
     found: list[int] = []
     for j in range(W.shape[1]):
@@ -118,7 +117,7 @@ def _solve(A: np.ndarray, b: np.ndarray, until: float) -> tuple[np.ndarray, int]
     """(z, denominator) with A z = denominator · b, for an A that is regular modulo the prime."""
     n = len(A)
     inverse, limbs = _inverse((A % _PRIME).astype(np.int64), until), _limbs(A)
-    # Cramer's rule: both are determinants, which Hadamard bounds by the lengths of the columns.
+    # By Cramer's rule numerators and denominator are determinants, which Hadamard's inequality bounds by the lengths of the columns.
     bits = sum(_length_bits(column) for column in A.T) + _length_bits(b)
     enough = math.ceil((2 * bits + 4) / math.log2(_PRIME)) + 1
     digits: list[np.ndarray] = []
@@ -140,7 +139,7 @@ def _solve(A: np.ndarray, b: np.ndarray, until: float) -> tuple[np.ndarray, int]
 
 
 def _limbs(A: np.ndarray) -> list[np.ndarray]:
-    """Σ limbs[i] 2^(21 i) = A, each limb with A's signs."""
+    """The limbs of A, with Σ limbs[i] 2^(21 i) = A, each with the signs of A."""
     signs, rest = np.where(A < 0, -1, 1), np.abs(A)
     limbs = []
     while rest.any():
@@ -150,12 +149,12 @@ def _limbs(A: np.ndarray) -> list[np.ndarray]:
 
 
 def _length_bits(column: np.ndarray) -> float:
-    """At least log₂ of the Euclidean length, and of one."""
+    """A number of at least log₂ of the Euclidean length, and at least 0."""
     return 0.5 * max(1, sum(int(each) ** 2 for each in column)).bit_length()
 
 
 def _join(digits: list[np.ndarray]) -> np.ndarray:
-    """Σ digits[t] p^t, pair by pair, so that long numbers are few."""
+    """Σ digits[t] p^t, joined pair by pair, so that few operations are on long numbers."""
     parts, base = [digit.astype(np.int64).astype(object) for digit in digits], _PRIME
     while len(parts) > 1:
         pairs = [low + base * high for low, high in zip(parts[::2], parts[1::2], strict=False)]
@@ -164,7 +163,7 @@ def _join(digits: list[np.ndarray]) -> np.ndarray:
 
 
 def _fractions(residues: np.ndarray, modulus: int, until: float) -> tuple[np.ndarray, int] | None:
-    """(numerators, common denominator), none of them long, that the residues stand for; None where the modulus is too small for them."""
+    """(numerators, common denominator) of the fractions that the residues stand for; None where the modulus is too small to tell them."""
     bound, denominator = math.isqrt(modulus // 2), 1
     for residue in residues:
         hurry(until)
@@ -178,7 +177,7 @@ def _fractions(residues: np.ndarray, modulus: int, until: float) -> tuple[np.nda
 
 
 def _denominator(value: int, modulus: int, bound: int) -> int:
-    """The smallest t > 0 that Euclid's algorithm finds with |t · value| ≤ bound, modulo the modulus."""
+    """The smallest t > 0 that Euclid's algorithm finds such that t · value, modulo the modulus, is at most ``bound`` in size."""
     r, s, t, u = modulus, value, 0, 1
     while s > bound:
         q = r // s

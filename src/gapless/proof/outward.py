@@ -1,7 +1,7 @@
 r"""Sums and products rounded outwards, for evaluations in NumPy: numbers that the exact value is certainly not above, or not below.
 
 With $u = 2^{-53}$, n operations in float64 on numbers of one sign change their result by a factor between 1 − 1.05nu and 1 + 1.05nu, and a product
-of vectors, in whatever order it is summed, is off by at most 1.05 (terms + 16) u Σ |x_j| |w_j|. What underflows is below ``LEAST``.
+of vectors, in whatever order it is summed, is off by at most 1.05 (terms + 16) u Σ |x_j| |w_j|. Terms that underflow sum to less than ``LEAST``.
 """
 
 from __future__ import annotations
@@ -19,19 +19,23 @@ from gapless.problems.problem import Problem
 LEAST = 1e-290
 """More than a sum of numbers that underflow, each below 1e-307, can be."""
 NOTICEABLE = 1e-13
-"""A share of a value below every tol: where rounding, bounded by lengths, takes more, it pays to bound it by the entries of X."""
+"""A share of P that is below every tol. Where the bound on rounding by the lengths of samples is a larger share, it is computed by their entries."""
 FUNCTION = 16
-"""Roundings of an exponential or a logarithm of NumPy's, generously."""
+"""A bound on the roundings of NumPy's exponential and logarithm, which are off by 4 units in the last place at most."""
 
-_MORE = 1.05  # for products of small errors, which the formulas leave out
-_ROUNDINGS = 16  # of a product beside those of its terms
-_FLAT = 1e-150  # a vector whose squares underflow is shorter
-_ROWS = 8192  # of X whose absolute values are taken at a time
+MORE = 1.05
+"""A factor for products of small errors, which the formulas leave out: n roundings of u each have (1 + u)ⁿ − 1 ≤ 1.05 nu as long as nu ≤ 0.09."""
+ROUNDINGS = 16
+"""Roundings of a product of vectors beside those of its terms, generously: one of them is left for the rounding of a multiple of β
+(``scaled`` in native/proof/bounds.cpp)."""
+
+_FLAT = 1e-150  # added to lengths: a vector is shorter than this where its squares underflow
+_ROWS = 8192  # rows of X whose absolute values are held at a time: some 60 MB of a thousand features
 
 
 def share(roundings: float) -> float:
-    """The relative error of so many operations on numbers of one sign."""
-    return _MORE * UNIT * roundings
+    """A bound on the relative error of so many operations on numbers of one sign."""
+    return MORE * UNIT * roundings
 
 
 def sum_above(values: Any) -> float:
@@ -61,11 +65,11 @@ def _exact_sum(values: Any, side: float) -> float:
 
 @np.errstate(over="ignore", invalid="ignore")
 def product_errors(problem: Problem, W: np.ndarray, by_entries: bool) -> np.ndarray:
-    """How far X W, as computed, is from the exact products: by the lengths of samples and weights or, with one more product, by their entries.
+    """A bound on the error of X W as computed: by the lengths of samples and weights or, with ``by_entries`` and one more product, by their entries.
 
-    The entries tell more where features are of different scales.
+    By the entries the bound is smaller where features are of different scales.
     """
-    factor = share(terms_of(problem.X) + _ROUNDINGS)
+    factor = share(terms_of(problem.X) + ROUNDINGS)
     if by_entries:
         sizes = np.concatenate([rows @ np.abs(W) for rows in _absolute_rows(problem.X)])
     else:
@@ -76,8 +80,8 @@ def product_errors(problem: Problem, W: np.ndarray, by_entries: bool) -> np.ndar
 
 @np.errstate(over="ignore", invalid="ignore")
 def weight_errors(problem: Problem, beta: np.ndarray, by_entries: bool) -> np.ndarray:
-    """How far Xᵀβ, as computed, is from the exact sums, entry by entry: by the lengths of the samples or, with one more product, by their entries."""
-    factor = share(int(np.count_nonzero(beta if beta.ndim == 1 else beta.any(axis=1))) + _ROUNDINGS)
+    """A bound on the error of each entry of Xᵀβ as computed: by the lengths of the samples or, with one more product, by their entries."""
+    factor = share(int(np.count_nonzero(beta if beta.ndim == 1 else beta.any(axis=1))) + ROUNDINGS)
     if by_entries:
         size, begin = np.zeros((problem.n_features, *beta.shape[1:])), 0
         for rows in _absolute_rows(problem.X):
@@ -91,18 +95,18 @@ def weight_errors(problem: Problem, beta: np.ndarray, by_entries: bool) -> np.nd
 
 @np.errstate(over="ignore", invalid="ignore")
 def expansion_errors(problem: Problem, A: np.ndarray) -> np.ndarray:
-    """How far K A, as computed, is from the exact sums: by what the kernel's entries and their sums round (kernels/rounding.py)."""
+    """A bound on the error of K A as computed: the entries of K are rounded (kernels/rounding.py), and so are the sums."""
     g, r = problem.magnitudes
     size = np.abs(A)
     support = size.any(axis=1)
     reach, rough = (g[support] + _FLAT) @ size[support], r[support] @ size[support]
-    terms = int(np.count_nonzero(support)) + 2 * _ROUNDINGS  # of a linear problem Xᵀ A and then X times it
+    terms = int(np.count_nonzero(support)) + 2 * ROUNDINGS  # twice: a linear problem computes Xᵀ A, then X (Xᵀ A)
     sizes = np.multiply.outer(g, terms * reach + rough) + np.multiply.outer(r, reach)
-    return _not_nan(_MORE * UNIT * sizes + LEAST)
+    return _not_nan(MORE * UNIT * sizes + LEAST)
 
 
 def reach_of(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """At least Σ |βᵢ| ‖φ(xᵢ)‖ (of each column), but for what ``_MORE`` has room for."""
+    """Σ |βᵢ| ‖φ(xᵢ)‖ of each column; its own rounding is small enough for ``MORE`` to cover it."""
     return np.asarray((problem.magnitudes[0] + _FLAT) @ np.abs(beta))
 
 

@@ -1,4 +1,4 @@
-"""What a solver offers to the proof, the same with its own values, and the two points that the proof makes of it."""
+"""Points: what a solver offers to the proof, the iterate with its plain values, and the primal and the dual point that the proof makes of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gapless.record import record
 
 @record
 class Point:
-    """What a solver offers: dual variables, or primal weights, or both. ``expansion`` is w of a kernel problem where it is not β itself.
+    """What a solver offers: dual variables, or primal weights, or both. ``expansion`` holds the coefficients of w where they are not β itself.
 
-    With ``offsets`` the primal side is a model to be judged as it stands, its own offsets included, and nothing is chosen for it.
+    A point with ``offsets`` is a model to be judged as it stands: the proof takes these offsets, and does not look for better ones.
     """
 
     beta: np.ndarray | None = None
@@ -28,9 +28,9 @@ class Point:
 
 @record
 class Iterate:
-    """A point as its algorithm left it, with P and D there: plain numbers, neither improved nor rounded outwards, of ½‖w‖² + Σ cᵢ ℓ.
+    """A point as its algorithm left it, with P and D of ½‖w‖² + Σ cᵢ ℓ there: plain numbers, neither improved nor rounded outwards.
 
-    ``beta`` is what the loss suggests, −c ℓ′, where the method has no dual variables. D is −∞ outside its feasible set.
+    For a method without dual variables ``beta`` is −c ℓ′, the dual point that w suggests. D is −∞ where β is not feasible.
     """
 
     beta: np.ndarray
@@ -43,10 +43,10 @@ class Iterate:
 
 @record
 class PrimalPoint:
-    """A primal feasible point with its value. ``own`` says that w is the dual point's own Σ βᵢφ(xᵢ).
+    """A primal feasible point with its value. ``own`` says that w is Σ βᵢφ(xᵢ) of the dual point.
 
     ``curvature`` is the modulus of P's strong convexity in w: 1 for ½‖w‖², 0 where the penalty has none. The value is rounded upwards, by
-    ``rounding``; ``weights_error`` bounds how far an own w, as it stands, is from Σ βᵢφ(xᵢ).
+    ``rounding``; where ``own`` holds, ``weights_error`` bounds the distance of w, as float64 holds it, from Σ βᵢφ(xᵢ).
     """
 
     value: float
@@ -82,9 +82,9 @@ class CertifiedPoint:
 
 @record
 class DualPoint:
-    """A dual feasible point with its value, rounded downwards by ``rounding``, and how far the offered one was from the box and from Σβ = 0.
+    """A dual feasible point with its value, rounded downwards by ``rounding``.
 
-    ``iterate`` is the offered one as it stands.
+    The violations tell how far the offered point was from the box and from Σβ = 0; ``iterate`` is the offered point as it stands.
     """
 
     value: float
@@ -97,9 +97,9 @@ class DualPoint:
 
 
 def check_point(problem: Problem, given: Any) -> Any:
-    """A point (or a result) whose arrays have the shapes of the problem's, those of a point in float64: what proves trusts them."""
+    """The point (or result), whose arrays must have the shapes of the problem; those of a point are converted to float64, as the proof takes them."""
     n, d = problem.X.shape
-    classes = getattr(problem, "n_classes", None)  # of problems with a column a class
+    classes = getattr(problem, "n_classes", None)  # problems of several classes have a column for each
     columns = () if classes is None else (classes,)
     shapes = {
         "beta": (n, *columns),

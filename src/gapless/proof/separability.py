@@ -1,10 +1,10 @@
-"""Whether a hard margin exists: a linear program says where to look for a proof that none does, and exact arithmetic makes it one.
+"""Whether a hard margin exists: a linear program finds samples on which there may be a proof that none does, and exact arithmetic completes it.
 
 No w separates the data exactly when some β ≠ 0 in the dual's cone has Σ βᵢφ(xᵢ) = 0 (and Σβᵢ = 0 with an intercept) with a positive linear
-term: the dual then grows without bound along tβ (Farkas). For classification these are weights under which the two convex hulls share a point,
-and a basic solution needs at most d + 2 samples (Carathéodory). The program's own β is right to seven digits, which proves nothing: on its
+term: the dual then grows without bound along tβ (Farkas). For classification such β are weights under which the two convex hulls share a point,
+and a basic solution needs at most d + 2 samples (Carathéodory). The β of the linear program is right to seven digits, which proves nothing: on its
 samples the equations are solved again without rounding (``exact_ray.py``), and a small problem for which that fails is solved without rounding
-from the beginning. Where nothing is found nothing is claimed.
+from the beginning. Where no ray is found, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -28,18 +28,16 @@ from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.exact_ray import ExactRay, equal_rows_ray, has_equations, ray_anywhere, ray_on
 
-_DENSE = 2**22  # entries up to which a sparse matrix is worked on as a dense one
-_ZERO = (
-    0.0,
-    1e-12,
-    1e-8,
-)  # what may count as zero in a basic solution, relative to its largest entry: rounding leaves some of it
+# Entries up to which a sparse matrix is made dense, so that the program may be stated in orthonormal features too: 32 MB.
+_DENSE = 2**22
+# Shares of the largest entry up to which entries of a basic solution are taken for zero, tried in this order: they may be left from rounding.
+_ZERO = (0.0, 1e-12, 1e-8)
 
 
 def find_ray(problem: Problem, seconds: float = math.inf) -> np.ndarray | None:
-    """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1, or None where there is none, or none was found in time.
+    """An unbounded dual ray of a hard-margin problem, with Σ|βᵢ| = 1; None where there is none, or where none was found in time.
 
-    It is the rounded :func:`find_exact_ray`.
+    It is the ray of :func:`find_exact_ray`, rounded to float64.
     """
     found = find_exact_ray(problem, seconds)
     return None if found is None else found.rounded(problem.n_samples)
@@ -53,7 +51,7 @@ def find_exact_ray(problem: Problem, seconds: float = math.inf) -> ExactRay | No
     ExactRay(samples=array([0, 1, 2]), numbers=[-2, -1, 3])
     """
     until = time.monotonic() + seconds
-    _ = problem.diagonal  # refuses a kernel that overflows, whose matrix has no factor
+    _ = problem.diagonal  # this property refuses a kernel whose values overflow, and whose matrix could not be factored
     found = equal_rows_ray(problem)
     if found is not None or not has_equations(problem):
         return found
@@ -73,7 +71,7 @@ def find_exact_ray(problem: Problem, seconds: float = math.inf) -> ExactRay | No
 
 
 def _on_samples(problem: Problem, program: _Program, x: np.ndarray, until: float) -> ExactRay | None:
-    """An exact ray on the samples that a basic solution uses, or on those of them that it uses by more than rounding."""
+    """An exact ray on the samples whose entries in a basic solution x are not zero, or are above one of the shares ``_ZERO``."""
     tried = 0
     for zero in _ZERO:
         beta = np.zeros(problem.n_samples)
@@ -98,7 +96,7 @@ class _Program:
     signs: np.ndarray
 
     def solve(self, seconds: float) -> np.ndarray | None:
-        """A basic x, as good as the program's tolerance of 1e-7."""
+        """A basic x to the tolerance of the linear program, 1e-7; None where it has none or finds none in time."""
         outcome = linprog(
             -self.gain,
             A_eq=self.A,
@@ -111,7 +109,7 @@ class _Program:
 
 
 def _programs(problem: Problem) -> Iterator[_Program]:
-    """The program of the features, and that of orthonormal ones, where some are too close to others for the first to tell."""
+    """The program in the features as they are, then one in orthonormal features: where features nearly depend on others the first may fail."""
     features = _features(problem)
     yield _program(problem, features)
     if problem.is_linear and not sp.issparse(features):
@@ -119,9 +117,9 @@ def _programs(problem: Problem) -> Iterator[_Program]:
 
 
 def _program(problem: Problem, features: np.ndarray | sp.csr_array) -> _Program:
-    """A has a row a feature, one for an intercept, and last one of ones.
+    """The program, whose matrix A has a row for each feature, one for an intercept, and a last row of ones.
 
-    Features are taken from one of the samples, which changes nothing where Σβ = 0, and brought to a largest entry of about one.
+    One sample is subtracted from all, which changes nothing where Σβ = 0, and each feature is divided by its largest entry.
     """
     box = problem.dual
     assert isinstance(box, DualBox)
@@ -145,12 +143,12 @@ def _program(problem: Problem, features: np.ndarray | sp.csr_array) -> _Program:
 
 
 def _moved(features: np.ndarray, problem: Problem) -> np.ndarray:
-    """Features as they are from one of the samples, which an intercept allows."""
+    """The features less those of one sample, where an intercept makes Σβ = 0."""
     return features if problem.intercept == "none" else features - features[np.argmax(problem.cost)]
 
 
 def _orthonormal(features: np.ndarray) -> np.ndarray:
-    """Combinations of the features that are orthogonal and equally long: Σ βᵢφ(xᵢ) = 0 asks the same of them."""
+    """Orthonormal columns that span the same space as the features: Σ βᵢφ(xᵢ) = 0 holds for them exactly where it holds for the features."""
     length = np.abs(features).max(axis=0)
     features = features[:, length > 0] / length[length > 0]
     if not features.size:

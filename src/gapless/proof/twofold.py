@@ -1,7 +1,7 @@
-"""The same proof with twice the digits, for points whose float64 bounds are too wide for what they are to prove.
+"""The proof in numbers of twice the digits, for points whose float64 bounds are wider than ``tol`` by rounding alone.
 
-A point is taken as it stands: β of the dual side, w or its expansion of the primal side. Only the offsets are chosen once more, since float64 may
-have chosen them a rounding error too far. What is left of rounding then is a few units in the last place of P and D.
+A point is taken as it stands: β of the dual side, w or its expansion of the primal side. Only the offsets are chosen once more, since those that
+float64 chose may be off by a rounding error. The remaining rounding is a few units in the last place of P and D.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ from gapless.kernels import Linear
 from gapless.kernels.formula import TWOFOLD_UNIT, entry_cost, twofold_expansion
 from gapless.kernels.rounding import UNIT, magnitudes, terms_of
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
+from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid, may_separate
 from gapless.proof.feasible import best_multiple
-from gapless.proof.values import LEAST, expansion_error
+from gapless.proof.outward import LEAST
+from gapless.proof.values import expansion_error
 
-_AFFORDABLE = 4e8  # products of features that are computed with twice the digits: a second or two
-_SPEED = 1e8  # of them a second, at least: for a solve whose time is bounded
-_FAR = 1e-9  # from one: a multiple that gains more than rounding
+_AFFORDABLE = 4e8  # products of two features in numbers of twice the digits that a proof may take: a second or two
+_SPEED = 1e8  # such products a second, on a slow machine: the estimate for a solve whose time is bounded
+_STRETCHES = (
+    4  # attempts to stretch a model to a smallest margin of one: coefficients that cancel round differently each time
+)
+# A multiple of β, or a margin, that is farther from one gains more than rounding (``near_one`` in native/proof/dual_side.cpp).
+_FAR = 1e-9
 
 
 # (decision values in two rows, a bound on their errors, ‖w‖² in two parts, a bound on its error)
@@ -34,7 +39,7 @@ Values = tuple[np.ndarray, np.ndarray, tuple[float, float], float]
 def refine(
     problem: Problem, primal: PrimalPoint, dual: DualPoint, seconds: float = math.inf
 ) -> tuple[PrimalPoint, DualPoint] | None:
-    """Both points with the bounds that twice the digits prove of them; None where that would take long, or longer than ``seconds``.
+    """Both points with bounds computed in numbers of twice the digits; None where that would take more than a second or two, or than ``seconds``.
 
     A kind of problem with another primal and dual registers a refinement of its own, or has none.
     """
@@ -51,13 +56,13 @@ def refine(
 
 
 def is_affordable(problem: Problem, columns: float, seconds: float) -> bool:
-    """Whether so many columns of K (or products with X) are computed in a second or two, and within ``seconds``."""
+    """Whether so many columns of K (or products with X), in numbers of twice the digits, take at most a second or two, and at most ``seconds``."""
     cost = terms_of(problem.X) if problem.kernel is None else entry_cost(problem.kernel, problem.X)
     return problem.n_samples * columns * cost <= min(_AFFORDABLE, _SPEED * seconds)
 
 
 def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(Kβ, computed with twice the digits and rounded at the end; a bound on its error)."""
+    """(Kβ, a bound on its error), computed in numbers of twice the digits and rounded to float64 at the end."""
     kernel = Linear() if problem.kernel is None else problem.kernel
     f = twofold_expansion(kernel, problem.X, beta)
     error = expansion_error(beta, *magnitudes(kernel, problem.X, TWOFOLD_UNIT), TWOFOLD_UNIT)
@@ -65,7 +70,7 @@ def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class _Twofold:
-    """Decision values of either side, with a bound on their error that counts operations as float64's does, by a smaller unit."""
+    """The points of one problem in numbers of twice the digits. Error bounds count operations as those of float64 do, with a smaller unit."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -74,7 +79,7 @@ class _Twofold:
         self.last: tuple[np.ndarray, Values] | None = None
 
     def dual(self, dual: DualPoint) -> DualPoint:
-        """A dual point once more, or its best multiple where float64 was far from it."""
+        """The dual point with the bound of twice the digits; its best multiple where float64's multiple was far from the best."""
         problem, beta = self.problem, dual.beta
         if not is_valid(problem) or not beta.any():
             return dual
@@ -95,7 +100,7 @@ class _Twofold:
         return replace(dual, value=proven, beta=beta, rounding=max(0.0, plain - proven))
 
     def primal(self, primal: PrimalPoint) -> PrimalPoint:
-        """A primal point once more, with the best offsets."""
+        """The primal point with the bound of twice the digits and the best offsets."""
         problem = self.problem
         if problem.is_hard:
             return self._hard(primal)
@@ -106,14 +111,18 @@ class _Twofold:
         plain, proven = _native.twofold_primal(
             problem.dual, problem.groups, problem.totals, offsets, f, error, square, square_error, problem.shift
         )
-        if not proven < primal.value:
-            return primal
-        return replace(
-            primal, value=proven, rounding=max(0.0, proven - plain), offsets=offsets, offset_intervals=intervals
-        )
+        if proven < primal.value:
+            primal = replace(
+                primal, value=proven, rounding=max(0.0, proven - plain), offsets=offsets, offset_intervals=intervals
+            )
+        return self._separating(primal) if may_separate(problem) else primal
 
     def _hard(self, primal: PrimalPoint) -> PrimalPoint:
-        """½‖w‖² where all constraints certainly hold: a tube as it is, a margin stretched to one; where float64 was far from one, so is the model."""
+        """The primal point of a hard margin or tube, where all constraints hold in exact arithmetic.
+
+        A tube must hold as it is. For a margin below one P counts the stretch to one; where the margin was far from one, the model itself is divided
+        by it, in a second round.
+        """
         problem, b, found = self.problem, float(primal.offsets[0]), primal
         free = problem.intercept == "free"
         for _ in range(2):
@@ -142,6 +151,33 @@ class _Twofold:
             )
         return primal
 
+    def _separating(self, primal: PrimalPoint) -> PrimalPoint:
+        """A point of a soft margin stretched, or shrunk, to a smallest margin of one, where it is the better for having no loss at all."""
+        problem, free = self.problem, self.problem.intercept == "free"
+        f, error, (square, _), _ = self._of_model(primal)
+        b, margin = _native.twofold_margin(problem.y, problem.cost, free, float(primal.offsets[0]), f, error)
+        if not 0 < margin < math.inf or 0.5 * square / margin**2 >= primal.value:
+            return primal
+        stretch = 1.0 / (
+            margin * (1.0 - 16.0 * UNIT)
+        )  # so that no rounding of the products below brings a sample inside the margin
+        for _ in range(_STRETCHES):
+            w, expansion, offset = primal.w, primal.expansion, stretch * b
+            found = replace(
+                primal, w=None if w is None else stretch * w, expansion=None if expansion is None else stretch * expansion,
+                offsets=np.array([offset]), offset_intervals=((offset, offset),), own=False,
+            )  # fmt: skip
+            f, error, (square, _), square_error = self._of_model(found)
+            _, margin = _native.twofold_margin(problem.y, problem.cost, False, offset, f, error)
+            if margin >= 1:
+                regularized = offset * offset / problem.shift if problem.intercept == "regularized" else 0.0
+                value = 0.5 * (square + square_error + regularized) * (1.0 + 16.0 * UNIT)
+                return replace(found, value=value, rounding=16.0 * UNIT * value) if value < primal.value else primal
+            if not margin > 0:
+                break
+            stretch /= margin**2  # the products round anew, and may again miss by as much
+        return primal
+
     def _of_model(self, primal: PrimalPoint) -> Values:
         return (
             self._of_weights(np.asarray(primal.w))
@@ -153,7 +189,7 @@ class _Twofold:
         return self._of_sum(beta) if self.problem.is_linear else self._of_expansion(beta)
 
     def _of_expansion(self, beta: np.ndarray) -> Values:
-        """Kβ of a kernel."""
+        """Kβ and βᵀKβ of a kernel; the last ones are kept, since both sides often have one β."""
         if self.last is None or not np.array_equal(self.last[0], beta):
             assert self.problem.kernel is not None
             f = twofold_expansion(self.problem.kernel, self.problem.X, beta)
@@ -165,7 +201,7 @@ class _Twofold:
         return self.last[1]
 
     def _of_weights(self, w: np.ndarray) -> Values:
-        """Xw of a linear problem."""
+        """Xw and ‖w‖² of a linear problem."""
         problem = self.problem
         f, sizes = np.empty((2, problem.n_samples)), np.empty(problem.n_samples)
         _native.twofold_products(problem.rows, w, f, sizes)
@@ -175,7 +211,7 @@ class _Twofold:
         return f, error, square, TWOFOLD_UNIT * (len(w) + 8) * square[0]
 
     def _of_sum(self, beta: np.ndarray) -> Values:
-        """X Σ βᵢxᵢ of a linear problem, whose square has twice the digits; the values are float64's, good enough for the slopes of a repair."""
+        """X Σ βᵢxᵢ and ‖Σ βᵢxᵢ‖² of a linear problem: the square in twice the digits, the values in float64, which is enough for ``repair_loss``."""
         problem = self.problem
         w, sizes = np.empty((2, problem.n_features)), np.empty(problem.n_features)
         _native.twofold_weights(problem.rows, beta, w, sizes)

@@ -1,4 +1,4 @@
-"""A kernel as text, and back: the text is read by a parser that knows kernels and numbers, and nothing else."""
+"""A kernel as text and a text as a kernel; the parser knows kernels and numbers, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gapless.kernels import Kernel
 
 
 def _constructors() -> dict[str, Callable[..., Kernel]]:
-    """The names that a text may call: the concrete kernels that numbers and kernels describe, ``exp`` and ``polynomial``."""
+    """The names that a text may call: the kernels whose parameters are numbers and kernels alone, ``exp`` and ``polynomial``."""
     carriers = (kernels.FunctionKernel, kernels.FeatureMapKernel, kernels.Precomputed)
     found: dict[str, Callable[..., Kernel]] = {"exp": kernels.exp, "polynomial": kernels.polynomial}
     for name in kernels.__all__:
@@ -29,8 +29,20 @@ _NOT_FINITE = ("inf", "-inf", "nan")
 
 
 def parse_kernel(text: str) -> Kernel:
-    """The kernel that an expression such as ``repr(kernel)`` states. Nothing is evaluated: only kernels, numbers, + * ** are understood.
+    """The kernel that an expression such as ``repr(kernel)`` states. No code is run: only kernels, numbers, +, * and ** are understood.
 
+    Parameters
+    ----------
+    text : str
+        The expression.
+
+    Returns
+    -------
+    Kernel
+        The kernel; an expression that is not understood is an :class:`~gapless.errors.InvalidInputError`.
+
+    Examples
+    --------
     >>> from gapless.store import parse_kernel
     >>> parse_kernel("0.5 * RBF(gamma=0.1) + Linear() ** 2")
     0.5 * RBF(gamma=0.1) + Linear()**2
@@ -63,7 +75,7 @@ def kernel_text(kernel: Kernel) -> str | None:
 
 
 def _value(node: ast.expr) -> Any:
-    """A kernel, a number, or a tuple of numbers; ValueError for all else."""
+    """The kernel, the number or the tuple of numbers that a node of the syntax tree states; ValueError for every other node."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return number
@@ -82,7 +94,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _join(left: Any, operation: ast.operator, right: Any) -> Kernel:
-    """The algebra of kernels; arithmetic between numbers is no part of it."""
+    """The sum, product or power of kernels; arithmetic between two numbers is refused."""
     if not (isinstance(left, Kernel) or isinstance(right, Kernel)):
         raise ValueError("no kernel")
     if isinstance(operation, ast.Add):

@@ -33,7 +33,7 @@ def check_fields(record: Any) -> None:
     """Refuse a dataclass whose fields are not of the kinds that its class declares."""
     try:
         declared = get_type_hints(type(record))
-    except NameError:  # a user's class, with names that only a type checker knows
+    except NameError:  # the annotations of a user's class may use names that only a type checker knows
         return
     for each in fields(record):
         value = getattr(record, each.name)

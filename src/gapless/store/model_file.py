@@ -1,12 +1,12 @@
-"""The file: safetensors with a JSON description in its metadata, and a SHA-256 checksum over every byte.
+"""The format of a model file: safetensors with a JSON description in its metadata, and a SHA-256 checksum over every byte.
 
     8 bytes   length of the header
     header    JSON: the place, type and shape of each array, and under ``__metadata__`` three strings:
               ``gapless_format`` (the version of the format), ``checksum``, ``model`` (the description, itself JSON)
     arrays    their bytes
 
-The checksum is that of the whole file with the checksum's own 64 digits as zeros, so that no byte escapes it. It guards against damage, not
-against malice; a file made with malice can hold wrong numbers, but nothing in it is ever executed.
+The checksum is taken of the whole file with zeros in place of the checksum's own 64 digits, so that it covers every byte. It guards against damage,
+not against malice: a file made with malice can hold wrong numbers, but nothing in it is ever executed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,10 @@ import numpy as np
 from gapless.errors import ModelFileError
 from gapless.store.replacing import replace_file
 
-FORMAT = 1
-_ZEROS = "0" * 64
-_PICKLES = (
-    b"\2",
-    b"\3",
-    b"\4",
-    b"\5",
-)  # the second byte of a pickle, its protocol, after 0x80; then an operation, which is not zero
+FORMAT = 1  # the version of the format that this version of Gapless writes
+_ZEROS = "0" * 64  # what stands in place of the checksum while it is computed: SHA-256 has 64 hexadecimal digits
+# A pickle begins with the byte 0x80, then its protocol, one of these, then an operation, which is not zero.
+_PICKLES = (b"\2", b"\3", b"\4", b"\5")
 
 
 def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -82,7 +78,8 @@ def _metadata(content: bytes, name: str) -> dict[str, str]:
     except (ValueError, RecursionError):
         header = None
     if len(content) < 8 + length or not isinstance(header, dict):
-        if content[0] == 0x80 and content[1:2] in _PICKLES and content[2:3] != b"\0":  # which would be a length
+        # In a damaged safetensors file these bytes are the header's length, whose third byte is zero for a header below 64 KB.
+        if content[0] == 0x80 and content[1:2] in _PICKLES and content[2:3] != b"\0":
             raise ModelFileError(
                 f"{name} looks like a pickle, which Gapless does not load, since loading a pickle runs the code in it. "
                 "Load it where you trust it and save the model by its method save."
@@ -114,7 +111,7 @@ def _parse(content: bytes, metadata: dict[str, str], name: str) -> tuple[dict[st
     try:
         description = json.loads(metadata["model"])
         arrays = {key: np.array(array) for key, array in load(content).items()}
-    except Exception:  # the checksum holds, so that whatever goes wrong here was written so
+    except Exception:  # the checksum holds, so that the file was written with this content
         description = None
     if not isinstance(description, dict):
         raise ModelFileError(

@@ -1,7 +1,7 @@
 """A fitted estimator as an ONNX model of plain operators in float64.
 
-The operators SVMClassifier and SVMRegressor of ai.onnx.ml work in float32 and have signs and labels of their own; plain operators give the
-estimator's labels and its decision values to rounding, for compositions of kernels too.
+ONNX's own operators SVMClassifier and SVMRegressor (ai.onnx.ml) work in float32 and have other conventions for signs and labels. Plain operators give
+the estimator's labels, and its decision values to rounding, for compositions of kernels too.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ except ImportError as error:
 
 from gapless.store.onnx_kernels import Graph, kernel_values
 
+# The version of the set of operators, of 2022, and the version of the file format that came with it: old enough for runtimes of that time.
 _OPSET = 17
-_IR_VERSION = 8  # the file format of that opset's time, so that older runtimes read it too
-_COLUMNS = np.array([1], dtype=np.int64)  # the axis
+_IR_VERSION = 8
+_COLUMNS = np.array([1], dtype=np.int64)  # the axis of the columns, as the operator Squeeze takes it
 _LABEL_TYPES = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_, "U": np.object_, "O": np.object_}
 
 
@@ -55,7 +56,7 @@ def export(estimator: Any) -> ModelProto:
 
 
 def _in_pairs(estimator: Any) -> bool:
-    """Whether it is a classifier of pairs of classes, and not of one function a class."""
+    """Whether the classifier has a decision function for each pair of classes, rather than for each class."""
     return hasattr(estimator, "decision_function_shape")
 
 
@@ -76,14 +77,14 @@ def _model(graph: Graph, estimator: Any, outputs: list[tuple[str, int, list[Any]
 
 
 def _scores(graph: Graph, estimator: Any) -> str:
-    """⟨w, x⟩ + b, a column a model."""
+    """⟨w, x⟩ + b, a column for each row of ``coef_``."""
     coef = np.atleast_2d(estimator.coef_)
     intercept = np.broadcast_to(estimator.intercept_, len(coef)).astype(np.float64)
     return graph("Add", graph("MatMul", "X", coef.T), intercept)
 
 
 def _expansion(graph: Graph, estimator: Any) -> str:
-    """Σ over support vectors of k(x, v) · coefficient, plus the intercept: a column a model, or a pair of classes (positive for its first)."""
+    """Σ over support vectors of k(x, v) · coefficient, plus the intercept: a column for each pair of classes (positive for the first) or model."""
     if estimator._kernel_object is None:
         raise UnsupportedError(
             f"ONNX cannot express a model with kernel={estimator.kernel!r}, which works on kernel values from elsewhere; "
@@ -92,15 +93,14 @@ def _expansion(graph: Graph, estimator: Any) -> str:
     V = np.asarray(_dense(estimator.support_vectors_), dtype=np.float64)
     dual, intercept = _dense(estimator.dual_coef_), estimator.intercept_
     if _in_pairs(estimator):
-        # Of two classes the attributes count the second one positive, of more each pair's first.
+        # The attributes of a model of two classes are positive for the second class; with more classes, for the first class of each pair.
         sign = -1.0 if len(estimator.classes_) == 2 else 1.0
         coefficients, intercept = _pair_columns(sign * dual, estimator.n_support_), sign * intercept
     else:
         coefficients = dual.T
     missing = 2 - len(V)
-    if (
-        missing > 0
-    ):  # vectors of weight zero: runtimes treat products over nothing, or scales of one entry, in ways of their own
+    if missing > 0:
+        # Vectors of weight zero are added: runtimes differ in products over no vector and in scales of one entry.
         V = np.vstack([V.reshape(-1, estimator.n_features_in_), np.zeros((missing, estimator.n_features_in_))])
         coefficients = np.vstack([coefficients, np.zeros((missing, len(intercept)))])
     K = kernel_values(graph, estimator._kernel_object, "X", V)
@@ -112,17 +112,17 @@ def _dense(matrix: Any) -> np.ndarray:
 
 
 def _pair_columns(dual: np.ndarray, n_support: np.ndarray) -> np.ndarray:
-    """The coefficient of each support vector in each pair of classes, from LIBSVM's layout, where a row is an opponent."""
+    """The coefficient of each support vector in each pair of classes, from LIBSVM's layout, in which each row is for one opposing class."""
     first, second = np.triu_indices(len(n_support), 1)
     of = np.repeat(np.arange(len(n_support)), n_support)[:, None]
     return np.where(of == first, dual[second - 1].T, np.where(of == second, dual[first].T, 0.0))
 
 
 def _one_vs_one(graph: Graph, estimator: Any, pairs: str) -> str:
-    """Add ``decision`` and return the index of the label: votes of all pairs, as ``predict`` and ``decision_function`` count them."""
+    """Add the output ``decision`` and return the index of the label: the votes of all pairs, as ``predict`` and ``decision_function`` count them."""
     count = len(estimator.classes_)
     first, second = np.triu_indices(count, 1)
-    signs = np.eye(count)[first] - np.eye(count)[second]  # a pair's first class gains what its second one loses
+    signs = np.eye(count)[first] - np.eye(count)[second]  # the first class of a pair gains what the second loses
     won = graph("Cast", graph("Greater", pairs, 0.0), to=TensorProto.DOUBLE)
     votes = graph("Add", graph("MatMul", won, signs), np.bincount(second, minlength=count).astype(np.float64))
     if count == 2:
@@ -141,7 +141,7 @@ def _one_vs_one(graph: Graph, estimator: Any, pairs: str) -> str:
 
 
 def _one_vs_rest(graph: Graph, estimator: Any, scores: str) -> str:
-    """Add ``decision`` and return the index of the label: the largest score, or the sign of the only one."""
+    """Add the output ``decision`` and return the index of the label: that of the largest score or, with two classes, the sign of the only score."""
     if len(estimator.classes_) > 2:
         graph("Identity", scores, name="decision")
         return graph("ArgMax", scores, axis=1, keepdims=0)

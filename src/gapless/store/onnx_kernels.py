@@ -15,9 +15,9 @@ from gapless.kernels import Kernel
 
 
 class Graph:
-    """The nodes and constants of a graph; calling it adds a node and returns the name of that node's value.
+    """The nodes and constants of an ONNX graph; a call of the object adds a node and returns the name of the node's value.
 
-    An input is such a name, or a number or an array, which becomes a constant (a number one of float64).
+    Each input of a call is such a name, or a number or an array, which becomes a constant; a number becomes one of float64.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ def _inner(graph: Graph, x: str, V: np.ndarray) -> str:
 
 
 def _sum(graph: Graph, x: str, axis: int, keepdims: int = 1) -> str:
-    """Sums along an axis, by the one reduction that states its axis in the same way in every opset from 13 on."""
+    """Sums along an axis by ReduceSum, the one reduction that takes its axis in the same way in every opset from 13 on."""
     return graph("ReduceSum", x, np.array([axis], dtype=np.int64), keepdims=keepdims)
 
 
@@ -63,7 +63,7 @@ def _squares(graph: Graph, x: str, axis: int, keepdims: int = 1) -> str:
 
 
 def _scaled(graph: Graph, K: str, scale: float, V: np.ndarray) -> str:
-    """K times a number. A single number would be merged into a product of matrices by onnxruntime, as a float32; one a column is not."""
+    """K times a number, which is repeated for each column: onnxruntime would merge a single number into a product of matrices, as a float32."""
     return graph("Mul", K, np.full(len(V), scale, dtype=np.float64))
 
 
@@ -72,7 +72,7 @@ def _affine(graph: Graph, K: str, scale: float, shift: float, V: np.ndarray) -> 
 
 
 def _squared_distances(graph: Graph, x: str, V: np.ndarray) -> str:
-    """‖x − v‖² = ‖x‖² + ‖v‖² − 2⟨x, v⟩ about the centre of V, where less cancels; what rounding makes negative is 0."""
+    """‖x − v‖² = ‖x‖² + ‖v‖² − 2⟨x, v⟩ with the centre of V as origin, where less cancels; values that rounding makes negative become 0."""
     centre = V.mean(axis=0)
     x, V = graph("Sub", x, centre), V - centre
     norms = graph("Add", _squares(graph, x, 1), (V**2).sum(axis=1))
@@ -80,7 +80,7 @@ def _squared_distances(graph: Graph, x: str, V: np.ndarray) -> str:
 
 
 def _differences(graph: Graph, x: str, V: np.ndarray) -> str:
-    """xᵢ − vⱼ as an array of three dimensions: exact near 0, where a square root or an absolute value would enlarge rounding."""
+    """xᵢ − vⱼ as an array of three dimensions. Differences are exact near 0, where a square root or an absolute value would enlarge rounding."""
     return graph("Sub", graph("Unsqueeze", x, np.array([1], dtype=np.int64)), V)
 
 
@@ -123,7 +123,7 @@ def _cosine(graph: Graph, kernel: kernels.Cosine, x: str, V: np.ndarray) -> str:
 
 
 def _constant(graph: Graph, kernel: kernels.Constant, x: str, V: np.ndarray) -> str:
-    return graph("Add", _inner(graph, x, np.zeros_like(V)), kernel.value)  # a row for each row of x
+    return graph("Add", _inner(graph, x, np.zeros_like(V)), kernel.value)  # the product with zeros has a row for each x
 
 
 def _kernel_polynomial(graph: Graph, kernel: kernels.KernelPolynomial, x: str, V: np.ndarray) -> str:

@@ -1,7 +1,7 @@
 """A fitted estimator as a part of the graph that skl2onnx makes of a pipeline.
 
-skl2onnx asks an estimator that is not its own for ``onnx_parser``, ``onnx_shape_calculator`` and ``onnx_converter``. The part is the graph of
-``to_onnx``, in float64 whatever the pipeline computes in, with casts at its ends.
+skl2onnx asks an estimator that it does not know for ``onnx_parser``, ``onnx_shape_calculator`` and ``onnx_converter``. The estimator's part is the
+graph of ``to_onnx``, which computes in float64; where the pipeline computes in float32, casts join the two.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TYPES = {
 
 
 def parser(estimator: Any) -> Callable[..., list[Any]]:
-    """The function that declares the outputs of an estimator, which it has to know: a variable of another type is another one."""
+    """The function that declares the outputs of ``estimator``; their types depend on the estimator, which the function therefore keeps."""
 
     def declare(scope: Any = None, inputs: Any = None) -> list[Any]:
         return [scope.declare_local_variable(name, kind) for name, kind in _outputs(estimator, inputs[0])]
@@ -85,7 +85,7 @@ def _values(graph: Any) -> list[str]:
 
 
 def _hand_over(scope: Any, container: Any, name: str, variable: Any) -> None:
-    """A value of the part as an output of the operator: of its type, and of a regressor as a column."""
+    """Make a value of the estimator's graph an output of the operator: cast to the declared type, and as a column for a regressor."""
     if variable.raw_name == "variable":
         column = scope.get_unique_variable_name("column")
         axis = scope.get_unique_variable_name("axis")

@@ -1,4 +1,4 @@
-"""A file that is replaced in one stroke, and no litter of processes that were killed on the way."""
+"""Replace a file in one stroke, and leave no temporary files behind, even of processes that were killed on the way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # Windows: parts cannot be told to be dead, and stay
+except ImportError:  # on Windows nothing tells whether a part is still being written, so that dead parts stay
     fcntl = None  # type: ignore[assignment]
 
 
@@ -24,10 +24,10 @@ def replace_file(target: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file beside ``target`` to write to, which at the end is on disk and renamed: whatever happens, ``target`` is the old or the whole new one.
+    """Yield a file to write to, a part beside ``target``, which becomes ``target`` at the end.
 
-    Who writes holds a lock on its part, which ends with the process, however it ends. A part of the same target without a lock is therefore
-    nobody's, and is removed.
+    The part is flushed to disk and then renamed: whatever happens, ``target`` is the old file or the whole new one. The writing process holds a lock
+    on its part, and the lock ends with the process, however that ends. A part of the same target without a lock is therefore dead, and is removed.
     """
     _remove_dead_parts(target)
     part, file = _new_part(target)
@@ -50,7 +50,7 @@ def _new_part(target: Path) -> tuple[Path, BinaryIO]:
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:
             return part, file
-        file.close()  # another process took it for dead before it was locked
+        file.close()  # another process took the part for dead and removed it before it was locked
 
 
 def _remove_dead_parts(target: Path) -> None:
@@ -64,5 +64,5 @@ def _remove_dead_parts(target: Path) -> None:
             with open(part, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 part.unlink(missing_ok=True)
-        except OSError:  # locked, so that somebody is writing it; or gone by now; or not ours to read
+        except OSError:  # the part is locked, so that somebody is writing it; or it is gone by now, or may not be read
             continue

@@ -1,4 +1,4 @@
-"""A StandardScaler in front of a model: what a file keeps of it, and the pipeline that a file becomes."""
+"""A StandardScaler in front of a model: what a file keeps of the scaler, and the pipeline that such a file is loaded as."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gapless.errors import InvalidInputError
 from gapless.store.values import Reader, Writer
 
-# The class that a file of a scaler and a model names. Versions that do not know it refuse the file; they could not leave the scaler out.
+# The class that a file of a scaler and a model names. Versions of Gapless that do not know it refuse the file, rather than leave the scaler out.
 PIPELINE = "Pipeline"
 _FITTED = ("mean_", "var_", "scale_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
 _NUMBERS = ("mean_", "var_", "scale_")
@@ -54,7 +54,7 @@ def scaler_forms(scaler: Any, writer: Writer) -> dict[str, Any]:
 
 
 def restored_scaler(forms: dict[str, Any], reader: Reader) -> Any:
-    """The scaler of a form; an error where its numbers are none that a fit sets."""
+    """The scaler of a JSON form; an error where its numbers are not such as a fit sets."""
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler(**{key: reader.decode(form) for key, form in forms["parameters"].items()})
@@ -76,6 +76,6 @@ def _check_numbers(name: str, numbers: Any, width: Any) -> None:
     if numbers is None:
         return
     if not isinstance(numbers, np.ndarray) or numbers.shape != (width,) or numbers.dtype.kind != "f":
-        raise InvalidInputError(f"its scaler's {name} is not a number a feature")
+        raise InvalidInputError(f"its scaler's {name} does not have a number for each feature")
     if not np.isfinite(numbers).all():
         raise InvalidInputError(f"its scaler's {name} is not finite")

@@ -1,4 +1,4 @@
-"""The state of an estimator for pickle and skops: our own types as text and arrays, so that a reader has to trust the estimator's class alone."""
+"""The state of an estimator for pickle and skops, with the types of Gapless as text and arrays: a reader then trusts the estimator's class alone."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from gapless.kernels import Kernel
 from gapless.store.kernel_text import kernel_text
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
-_PROOF = "_as_text"  # the key of a state under which they are
+_PROOF = "_as_text"  # the key of a state under which the attributes are that were turned into text and arrays
 
 
 def to_plain(state: dict[str, Any], fitted: Iterable[str]) -> dict[str, Any]:
-    """A state whose proofs, traces and kernels among the ``fitted`` attributes are compressed text and arrays; unchanged where one has none."""
+    """A state whose proofs, traces and kernels, among the ``fitted`` attributes, are compressed text and arrays.
+
+    The state comes back unchanged where it has no such attribute, or one that text and arrays cannot hold.
+    """
     ours = {key: state[key] for key in fitted if key in state and _is_ours(state[key])}
     writer = Writer()
     try:
@@ -27,7 +30,7 @@ def to_plain(state: dict[str, Any], fitted: Iterable[str]) -> dict[str, Any]:
     if not ours:
         return state
     others = {key: value for key, value in state.items() if key not in ours}
-    text = zlib.compress(json.dumps(form).encode())  # proofs of many subproblems repeat the same words
+    text = zlib.compress(json.dumps(form).encode())  # the proofs of many subproblems repeat the same words
     return {**others, _PROOF: {"text": np.frombuffer(text, dtype=np.uint8), "arrays": writer.arrays}}
 
 

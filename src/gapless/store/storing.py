@@ -1,4 +1,4 @@
-"""``model.save(path)``, ``gapless.load(path)`` and ``model.to_onnx()``."""
+"""Saving, loading and exporting models: ``model.save(path)``, ``gapless.load(path)`` and ``model.to_onnx()``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gapless.store.values import RECORDS, NotData, Reader, Writer
 _ESTIMATORS: dict[str, type] = {}
 _Class = TypeVar("_Class", bound=type)
 
-_TRIED = 2**22  # features of a dense sample up to which a loaded model is tried out: 32 MiB
+_TRIED = 2**22  # the most features of a dense sample that a loaded model is tried out on: such a sample takes 32 MiB
 
 _REMEDIES = {
     "kernel": "Compose the kernel of gapless.kernels, or give kernel='precomputed' and the matrices that it returns.",
@@ -34,8 +34,20 @@ _REMEDIES = {
 
 
 def register(cls: _Class) -> _Class:
-    """Make a class known to ``save`` and ``load`` by its name: an estimator, or a dataclass that its fitted attributes hold. A decorator.
+    """Class decorator that makes a class known to ``save`` and ``load`` by its name.
 
+    Parameters
+    ----------
+    cls : type
+        An estimator that has :class:`StoringMixin` among its bases, or a dataclass that the fitted attributes of an estimator hold.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
     >>> import gapless
     >>> from gapless.store import register
     >>> @register
@@ -47,9 +59,9 @@ def register(cls: _Class) -> _Class:
 
 
 class StoringMixin:
-    """``save`` and ``to_onnx`` of an estimator, whose class is registered.
+    """The methods ``save`` and ``to_onnx`` of an estimator whose class is registered (:func:`register`).
 
-    ``_stored`` names what a file keeps beside the constructor's parameters; of these, what a fit has set is written.
+    ``_stored`` names the attributes that a file keeps besides the constructor's parameters; of these, a file holds those that the fit has set.
     """
 
     _stored: ClassVar[tuple[str, ...]] = (
@@ -63,7 +75,7 @@ class StoringMixin:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model with its certificate, trace and kernel to a safetensors file, which :func:`gapless.load` reads.
 
-        The file holds numbers and text, never code. It is replaced in one stroke, so that a model that was there is not lost to an interruption.
+        The file holds numbers and text, never code. A file that is there already is replaced in one stroke, so that an interruption does not lose it.
 
         >>> import os, tempfile
         >>> import gapless
@@ -78,7 +90,7 @@ class StoringMixin:
         save(self, path)
 
     def _description(self, writer: Writer) -> dict[str, Any]:
-        """The class, its parameters and what a fit has set, whose arrays the writer collects."""
+        """The JSON form of the class, its parameters and its fitted attributes; the writer collects the arrays."""
         check_is_fitted(self)
         name = type(self).__name__
         if _ESTIMATORS.get(name) is not type(self):
@@ -91,20 +103,20 @@ class StoringMixin:
         return {"class": name, "parameters": parameters, "fitted": fitted}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle, copies and skops keep: attributes, with proofs, traces and kernels as text and arrays."""
+        """The state that pickle, copies and skops keep: the attributes, with proofs, traces and kernels as text and arrays."""
         return to_plain(super().__getstate__(), self._stored)  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(from_plain(state))  # type: ignore[misc]
 
     def _check_loaded(self) -> None:
-        """Refuse, by an error of any kind, attributes of a file that no fit sets, and set anew what follows from others."""
+        """Refuse attributes of a file that no fit sets, by an error of any kind, and compute the attributes that follow from others."""
 
     def to_onnx(self) -> Any:
-        """The fitted model as an ``onnx.ModelProto`` in double precision (the extra ``onnx``); onnxruntime and others run it without Python.
+        """The fitted model as an ``onnx.ModelProto`` in double precision, which onnxruntime and others run without Python.
 
-        Its input is ``X``, of float64. A classifier and OneClassSVM have the outputs ``label`` (as ``predict``) and ``decision`` (as
-        ``decision_function``), a regressor has ``prediction``.
+        This needs the package onnx, which the extra ``gapless[onnx]`` brings. The model's input is ``X``, of float64. A classifier and OneClassSVM
+        have the outputs ``label`` (as ``predict``) and ``decision`` (as ``decision_function``); a regressor has the output ``prediction``.
 
         >>> import gapless
         >>> model = gapless.SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1])
@@ -117,10 +129,11 @@ class StoringMixin:
         return export(self)
 
     def onnx_parser(self) -> Any:
-        """For skl2onnx, which asks an estimator itself how to convert it: the function that declares the outputs.
+        """For skl2onnx: the function that declares the outputs.
 
-        So a pipeline converts with nothing to register: ``skl2onnx.to_onnx(pipeline, X)``. Outputs are ``label`` and ``decision`` or, of a regressor,
-        ``variable`` with one column, as of skl2onnx's own regressors; values are of float64 where the input is, else of float32.
+        skl2onnx asks an estimator itself how to convert it, so that ``skl2onnx.to_onnx(pipeline, X)`` converts a pipeline with nothing to register.
+        The outputs are ``label`` and ``decision``; a regressor has ``variable`` with one column, as skl2onnx's own regressors have. Values are
+        float64 where the input is float64, and float32 otherwise.
 
         >>> from gapless import SVC
         >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_parser())
@@ -154,7 +167,7 @@ class StoringMixin:
 
 
 def _form(writer: Writer, owner: str, key: str, value: Any) -> Any:
-    """The form of a parameter or an attribute, or a refusal that says what to do."""
+    """The JSON form of a parameter or an attribute; where it has none, an error that says what to do."""
     try:
         return writer.encode(value, key)
     except NotData:
@@ -167,8 +180,17 @@ def _form(writer: Writer, owner: str, key: str, value: Any) -> Any:
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write an estimator, or a pipeline of a StandardScaler and an estimator, to a file that :func:`load` reads.
 
-    Of the pipeline the file keeps the scaler's numbers, so that what is loaded takes the data as it was before scaling.
+    Of a pipeline the file keeps the scaler's numbers too, so that the loaded model takes data that is not scaled.
 
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        A fitted estimator of Gapless, or a :class:`sklearn.pipeline.Pipeline` of a StandardScaler and such an estimator.
+    path : str or path
+        The file to write; one that is there already is replaced in one stroke.
+
+    Examples
+    --------
     >>> import os, tempfile
     >>> import gapless
     >>> from gapless.store import save
@@ -197,13 +219,33 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model that ``save`` has written, with predictions equal to the last bit. No code in a file is ever run.
+    """Read a model that ``save`` has written; its predictions are equal to the last bit. No code in a file is ever run.
 
-    A model that was saved with its scaler is a :class:`sklearn.pipeline.Pipeline` of the two.
+    Parameters
+    ----------
+    path : str or path
+        The file.
 
-    A file that is missing, damaged, foreign or of a newer format is a :class:`~gapless.errors.ModelFileError`.
+    Returns
+    -------
+    estimator or Pipeline
+        The fitted model; a model that was saved with its scaler is a :class:`sklearn.pipeline.Pipeline` of the two.
 
+    Raises
+    ------
+    ModelFileError
+        The file is missing, damaged, of another program or of a newer format.
+
+    Examples
+    --------
+    >>> import os, tempfile
     >>> import gapless
+    >>> model = gapless.LinearSVC().fit([[-1.0], [1.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     model.save(path)
+    ...     gapless.load(path).predict([[3.0]]).tolist()
+    ['yes']
     >>> gapless.load("nowhere.safetensors")
     Traceback (most recent call last):
     ...
@@ -212,15 +254,27 @@ def load(path: str | os.PathLike[str]) -> Any:
     description, arrays = model_file.read(path)
     try:
         return _restore(description, arrays)
-    except Exception as error:  # whatever a description provokes is a fault of the file
+    except Exception as error:  # any error that a description leads to is a fault of the file
         raise ModelFileError(
             f"The file {str(path)!r} does not describe a model that this version of Gapless knows ({type(error).__name__}: {error})."
         ) from None
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file says of itself, without building the model: the version of Gapless that wrote it, class, parameters, fitted attributes.
+    """Read what a model file says of itself, without building the model.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    dict
+        The version of Gapless that wrote the file (``"gapless"``), the class, the parameters and the fitted attributes, in their JSON forms.
+
+    Examples
+    --------
     >>> from gapless.store import describe
     >>> describe("nowhere.safetensors")
     Traceback (most recent call last):
@@ -265,7 +319,7 @@ def _try_out(model: Any) -> None:
     vectors = getattr(model, "support_vectors_", None)
     if vectors is not None and getattr(model, "kernel", None) != "precomputed" and vectors.shape[1] != columns:
         raise InvalidInputError(f"its support vectors have {vectors.shape[1]:,} features of {columns:,}")
-    counts = getattr(model, "n_support_", 0)  # a kind of model without any is as good as none
+    counts = getattr(model, "n_support_", 0)  # a kind of model without this attribute passes
     if np.asarray(counts).dtype.kind not in "iu":
         raise InvalidInputError(f"its numbers of support vectors are {counts!r}")
     if not getattr(model, "_sparse", False) and columns > _TRIED:
@@ -273,14 +327,13 @@ def _try_out(model: Any) -> None:
     zeros: Any = sp.csr_array((1, columns)) if getattr(model, "_sparse", False) else np.zeros((1, columns))
     dual: Any = getattr(model, "_dual_coef_", None)
     support = getattr(model, "support_", None)
-    if sp.issparse(dual) and (
-        support is None or dual.shape[1] != len(support)
-    ):  # no entry need stand behind a sparse shape
+    # A sparse matrix of any shape may be without entries, so that a wrong shape would not fail in the prediction below.
+    if sp.issparse(dual) and (support is None or dual.shape[1] != len(support)):
         raise InvalidInputError(f"its dual coefficients have the shape {dual.shape}, unlike its support vectors")
     names = getattr(model, "feature_names_in_", None)
     if names is not None and len(names) != columns:
         raise InvalidInputError(f"it has {len(names)} names for {columns} features")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of features without names
+        warnings.simplefilter("ignore")  # scikit-learn warns that the features of the sample have no names
         if model.predict(zeros).shape != (1,):
-            raise InvalidInputError("it does not predict one value a sample")
+            raise InvalidInputError("it does not predict one value for each sample")

@@ -1,4 +1,4 @@
-"""Parameters and fitted attributes as JSON and arrays, and back. What is neither number nor text is refused."""
+"""Parameters and fitted attributes as JSON and arrays, and back. A value that is made of neither numbers nor text is refused."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from gapless.store.kernel_text import kernel_text, parse_kernel
 from gapless.store.kinds import check_fields
 from gapless.trace import Trace
 
-# Dataclasses that a model may hold, by name.
+# The dataclasses that a model may hold, by name.
 RECORDS: dict[str, type] = {cls.__name__: cls for cls in (Certificate, Trace)}
 _TEXT_TYPE = re.compile(r"[<>]U\d{1,5}|\|O")
-# Bytes that all arrays of texts of a file may take: a few letters in a file can name a type of any width.
+# The most bytes that all arrays of text of a file may take, 64 MiB: a few letters in a file can name a text type of any width, so that a small file
+# could ask for all memory.
 _TEXT_BYTES = 2**26
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
 
 
 def _is_default(default: Any, value: Any) -> bool:
-    """Whether a field of a record goes without saying."""
+    """Whether a field of a record has its default value and need not be written."""
     return (
         type(value) is type(default)
         and isinstance(value, (type(None), bool, int, float, str, tuple))
@@ -40,9 +41,9 @@ class NotData(Exception):
 
 
 class Writer:
-    """``encode`` gives the JSON form of a value and collects its arrays; whatever JSON has no form for is an object with a tag.
+    """``encode`` gives the JSON form of a value and collects its arrays; a value that JSON has no form for becomes an object with a tag.
 
-    An array or a record that occurs again is written once: the second form refers to the first by name, and is the same object when read.
+    An array or a record that occurs several times is written once: later forms refer to the first by name, and are the same object when read.
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,7 @@ class Writer:
         self._names: dict[int, str] = {}
 
     def encode(self, value: Any, name: str) -> Any:
-        """The form of ``value``, whose arrays are stored under ``name``; NotData if it has none."""
+        """The form of ``value``, whose arrays are stored under ``name``; NotData for a value that has no form."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | str | int):
@@ -97,14 +98,14 @@ class Writer:
             return {"texts": self.encode(value.tolist(), name), "type": value.dtype.str}
         if value.dtype.kind not in "fiub" or value.dtype.itemsize > 8:
             raise NotData
-        # The order is kept, since products of matrices in another order may round differently.
+        # The memory order is kept, since a product of matrices in another order may round differently.
         order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
         self.arrays[name] = np.array(value.T if order == "F" else value, dtype=value.dtype.newbyteorder("="), order="C")
         return {"order": order}
 
 
 class Reader:
-    """``decode`` gives back what ``Writer.encode`` was given. A form that a writer does not write is an error of whatever kind."""
+    """``decode`` gives back the value that ``Writer.encode`` was given. A form that no writer writes is an error of any kind."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._arrays = arrays
@@ -148,7 +149,7 @@ class Reader:
             case {"csr": parts, "shape": shape, "kind": kind}:
                 triple = tuple(self.decode(parts[part]) for part in ("data", "indices", "indptr"))
                 matrix = _SPARSE[kind](triple, shape=tuple(shape))
-                matrix.check_format(full_check=True)  # SciPy's loops trust the indices
+                matrix.check_format(full_check=True)  # SciPy's loops trust the indices, and a file may hold any
                 return matrix
             case {"record": kind, "fields": content}:
                 record = RECORDS[kind](**{key: self.decode(each) for key, each in content.items()})

@@ -1,4 +1,4 @@
-"""Certify anybody's fitted support vector machine: the bounds of its optimum, recomputed from the model and the data alone."""
+"""Certify the fitted support vector machine of any library: bounds on its optimum, recomputed from the model and the data alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ from gapless.verify.sklearn_models import Part, parts_of_estimator
 __all__ = ["certify"]
 
 
-_TIGHT = 1e-12  # relative gap from which on more digits are of no use
+# The relative gap below which no more digits are looked for: some thousand roundings of float64, less than anybody asks for by tol.
+_TIGHT = 1e-12
+# The relative gap to which the dual point of a model without dual variables is solved: LIBLINEAR's own tol is 1e-4, so that the gap that is reported
+# is the model's, and not that of the dual point.
+_DUAL_TOL = 1e-5
 
 
 def certify(
@@ -37,17 +41,37 @@ def certify(
     epsilon: float | None = None,
     independent: bool = False,
 ) -> Certificate:
-    """Recompute primal, dual and gap from scratch: of a problem's point, or of any fitted support vector machine.
+    """Recompute primal, dual and gap from scratch, for a point of a problem or for any fitted support vector machine.
 
     ``certify(problem, result)`` proves a :class:`~gapless.Result` or :class:`~gapless.Point` again. ``certify(model, X, y)`` takes a fitted model
-    and the data that it was trained on: ours, scikit-learn's, scikit-learn-intelex's, or LIBSVM's (the ``svm_model`` of its Python package, or the
-    path of a model file, which stores neither ``C`` nor ``nu`` nor ``epsilon``: give them). The primal value is that of the model as it
-    predicts, its own intercept included; models without dual variables (LinearSVC, LinearSVR) are measured against a dual point found here.
-    Of several subproblems the worst is returned, and all are in its ``parts``.
+    and the data that it was trained on. The primal value is that of the model as it predicts, its own intercept included; a model without dual
+    variables (LinearSVC, LinearSVR) is measured against a dual point that is found here.
 
-    ``independent=True`` computes both values in plain NumPy, block by block, with nothing compiled of ours: a second opinion, slower, of the same
-    bounds to rounding. (A dual point for a model that has none is found by a solver all the same, and judged in NumPy.)
+    Parameters
+    ----------
+    subject : Problem, estimator, svm_model, str or path
+        A problem; or a fitted SVC, NuSVC, LinearSVC, SVR, NuSVR, LinearSVR or OneClassSVM of Gapless, scikit-learn or scikit-learn-intelex; or a
+        model of LIBSVM: the ``svm_model`` of its Python package, or the path of its model file.
+    X : Result, Point, array or sparse matrix
+        The point of the problem; or the samples that the model was trained on.
+    y : array of shape (n_samples,), default None
+        The labels or targets that the model was trained on; None for a problem and for OneClassSVM.
+    sample_weight : array of shape (n_samples,), default None
+        The sample weights that the model was trained with. For LIBSVM's models this is also where class weights (``-wi``) go.
+    C, nu, epsilon : float, default None
+        The parameters of a LIBSVM model file, which does not store them; every other model knows its own.
+    independent : bool, default False
+        Whether both values are computed in plain NumPy, block by block, without the compiled code of Gapless: a slower second opinion, with the same
+        bounds to rounding. (The dual point for a model that has none is still found by a solver, and then judged in NumPy.)
 
+    Returns
+    -------
+    Certificate
+        The bounds and their gap. Of a model with several subproblems (pairs of classes) it is the certificate with the largest relative gap, and
+        ``parts`` holds all of them.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> import gapless as gl
@@ -60,17 +84,23 @@ def certify(
     True
     """
     evaluation = evaluate_independently if independent else evaluate
+    parameters = (("C", C), ("nu", nu), ("epsilon", epsilon))
     if isinstance(subject, Problem):
         if y is not None or not isinstance(X, (Result, Point)):
             raise InvalidInputError("certify(problem, point) takes a Result or a Point after the problem.")
+        given = [name for name, value in (*parameters, ("sample_weight", sample_weight)) if value is not None]
+        if given:
+            raise InvalidInputError(
+                f"{', '.join(given)} is the problem's own; certify(problem, point) does not take it."
+            )
         points = evaluation(subject, check_point(subject, X.certified if isinstance(X, Result) else X))
-        as_it_stands = isinstance(X, Point) and X.offsets is not None  # such a model has offsets of its own
+        as_it_stands = isinstance(X, Point) and X.offsets is not None  # given offsets are not replaced by better ones
         proof = combine(*(points if independent or as_it_stands else sharpened(subject, points, _TIGHT)))
         return proof.stated(subject.scale)
     if isinstance(subject, (str, PathLike)) or is_libsvm_model(subject):
-        parts = parts_of_libsvm(subject, X, y, C=C, nu=nu, epsilon=epsilon)
+        parts = parts_of_libsvm(subject, X, y, sample_weight, C=C, nu=nu, epsilon=epsilon)
     else:
-        given = [name for name, value in (("C", C), ("nu", nu), ("epsilon", epsilon)) if value is not None]
+        given = [name for name, value in parameters if value is not None]
         if given:
             raise InvalidInputError(f"{', '.join(given)} is the model's own; give it for a LIBSVM model file alone.")
         parts = parts_of_estimator(subject, X, y, sample_weight)
@@ -83,8 +113,10 @@ def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[Prima
     problem, point = part
     primal, dual = evaluation(problem, point)
     if point.beta is None:
-        # A primal model names no dual point; what its loss suggests is weak where the loss has kinks. Any feasible one is a bound.
-        found = solve(problem, tol=1e-5, start=Point(beta=np.clip(dual.beta, problem.dual.lower, problem.dual.upper)))
+        # A model of weights alone has no dual point, and the dual point that its loss suggests is a weak bound where the loss has kinks. Every
+        # feasible dual point is a bound, so that a solver may find a better one.
+        suggested = Point(beta=np.clip(dual.beta, problem.dual.lower, problem.dual.upper))
+        found = solve(problem, tol=_DUAL_TOL, start=suggested)
         _, better = evaluation(problem, Point(beta=found.certified.beta))
         dual = better if better.value > dual.value else dual
     return combine(primal, dual).stated(problem.scale)

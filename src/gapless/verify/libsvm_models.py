@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gapless.data import check_matrix
+from gapless.data import check_matrix, check_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.multiclass import pairs, unpack
 from gapless.kernels import RBF, Constant, Kernel, Linear, Polynomial, Sigmoid
@@ -21,13 +21,13 @@ from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 
-_MOST_FEATURES = 2**32 - 1
+_MOST_FEATURES = 2**32 - 1  # the largest index that is read; larger ones are taken for damage
 _TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
 
 
 @dataclass(frozen=True)
 class LibsvmModel:
-    """What a model file says."""
+    """The content of a LIBSVM model file."""
 
     svm_type: str
     kernel: Kernel
@@ -44,14 +44,23 @@ def is_libsvm_model(subject: Any) -> bool:
 
 
 def parts_of_libsvm(
-    subject: Any, X: Any, y: Any, *, C: Any = None, nu: Any = None, epsilon: Any = None
+    subject: Any, X: Any, y: Any, sample_weight: Any = None, *, C: Any = None, nu: Any = None, epsilon: Any = None
 ) -> list[tuple[Problem, Point]]:
     """One (problem, point) for each subproblem of a LIBSVM model."""
     if is_libsvm_model(subject):
         from libsvm.svmutil import svm_save_model
 
         param = subject.param
-        C, nu, epsilon = (C or param.C), (nu or param.nu), (param.p if epsilon is None else epsilon)
+        # LIBSVM sets the parameters of the training in a model that it has trained, and leaves them unset in one that it has loaded (free_sv).
+        if not subject.free_sv:
+            C, nu, epsilon = (
+                own if given is None else given for own, given in ((param.C, C), (param.nu, nu), (param.p, epsilon))
+            )
+            # The array of class weights belongs to the parameter object of the training, which may be gone: only their number can be read.
+            if param.nr_weight and sample_weight is None:
+                raise InvalidInputError(
+                    "the LIBSVM model was trained with class weights (-wi), which it does not keep; give sample_weight, one for each row of X."
+                )
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "model")
             svm_save_model(path, subject)
@@ -69,29 +78,35 @@ def parts_of_libsvm(
     missing = [name for name in needed[model.svm_type] if given[name] is None]
     if missing:
         raise InvalidInputError(
-            f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(path, X, y, {missing[0]}=…)."
+            f"a LIBSVM model file does not store {' or '.join(missing)}; give it: certify(model, X, y, {missing[0]}=…)."
         )
     X = check_matrix(X)
+    weight = check_weights(sample_weight, X.shape[0])
     if model.vectors.shape[1] > X.shape[1]:
         raise InvalidInputError(
             f"X must have at least the model's {model.vectors.shape[1]} features; got {X.shape[1]}."
         )
     if model.svm_type in ("c_svc", "nu_svc"):
-        return _classifier_parts(model, X, np.asarray(y), C, nu)
+        return _classifier_parts(model, X, np.asarray(y), weight, C, nu)
     rows = _match(model.vectors, X, np.zeros(X.shape[0]), np.zeros(model.vectors.shape[0]))
     beta = np.zeros(X.shape[0])
     np.add.at(beta, rows, model.coefficients[0])
     offsets = np.array([-model.rho[0]])
     if model.svm_type == "one_class":
-        return [(nu_forms.one_class(X, nu=nu, kernel=model.kernel), Point(beta=beta, offsets=offsets))]
+        problem = nu_forms.one_class(X, nu=nu, kernel=model.kernel, sample_weight=weight)
+        return [(problem, Point(beta=beta, offsets=offsets))]
     if model.svm_type == "nu_svr":
         split = np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
-        return [(nu_forms.nu_regression(X, y, nu=nu, C=C, kernel=model.kernel), Point(beta=split))]
-    problem = Problem(X, y, loss=EpsilonInsensitive(epsilon=epsilon), kernel=model.kernel, C=C)
+        problem = nu_forms.nu_regression(X, y, nu=nu, C=C, kernel=model.kernel, sample_weight=weight)
+        return [(problem, Point(beta=split))]
+    loss = EpsilonInsensitive(epsilon=epsilon)
+    problem = Problem(X, y, loss=loss, kernel=model.kernel, C=C, sample_weight=weight)
     return [(problem, Point(beta=beta, offsets=offsets))]
 
 
-def _classifier_parts(model: LibsvmModel, X: Any, y: np.ndarray, C: Any, nu: Any) -> list[tuple[Problem, Point]]:
+def _classifier_parts(
+    model: LibsvmModel, X: Any, y: np.ndarray, weight: np.ndarray, C: Any, nu: Any
+) -> list[tuple[Problem, Point]]:
     labels = np.asarray(model.labels)
     if not np.isin(y, labels).all():
         raise InvalidInputError("y has labels that the model was not trained on.")
@@ -106,18 +121,20 @@ def _classifier_parts(model: LibsvmModel, X: Any, y: np.ndarray, C: Any, nu: Any
         np.add.at(beta, rows, coefficients[:, k])
         positive = codes[member] == i
         if model.svm_type == "nu_svc":
-            problem = nu_forms.nu_classification(X[member], positive, nu=nu, kernel=model.kernel)
+            problem = nu_forms.nu_classification(
+                X[member], positive, nu=nu, kernel=model.kernel, sample_weight=weight[member]
+            )
             scale = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
             b = -scale * model.rho[k]
             parts.append((problem, Point(beta=scale * beta[member], offsets=np.array([b - scale, b + scale]))))
         else:
-            problem = Problem(X[member], positive, kernel=model.kernel, C=C)
+            problem = Problem(X[member], positive, kernel=model.kernel, C=C, sample_weight=weight[member])
             parts.append((problem, Point(beta=beta[member], offsets=np.array([-model.rho[k]]))))
     return parts
 
 
 def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.ndarray) -> np.ndarray:
-    """The row of X that each support vector is, of its own class; the file may have rounded the values to eight digits."""
+    """The row of X that each support vector is, among the rows of its own class; values are compared to eight digits, to which files may round."""
 
     def key(matrix: Any, row: int, group: float) -> tuple[Any, ...]:
         entries = matrix[[row]]
@@ -142,7 +159,7 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
 
 
 def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
-    """Parse LIBSVM's text format; a file that is not one gets a sentence with the line."""
+    """Read a model file in LIBSVM's text format; the error for another file names the line that is wrong."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -160,7 +177,7 @@ def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
     svm_type, kernel = header["svm_type"][0], _kernel(header, str(path))
     is_classifier = svm_type in ("c_svc", "nu_svc")
     (classes,), (total,) = (_numbers(header, name, str(path), int, 1) for name in ("nr_class", "total_sv"))
-    # A class has its label in the header: a number of classes is no more than the file has words.
+    # Each class has its label in the header, which bounds the number of classes by the file's own words.
     if not 2 <= classes <= 2 + len(header.get("label", [])) or (not is_classifier and classes != 2):
         raise InvalidInputError(f"{path} is not a LIBSVM model: its nr_class is {classes}.")
     labels = _numbers(header, "label", str(path), int, classes) if is_classifier else []
@@ -183,7 +200,7 @@ def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
 
 
 def _support_vectors(lines: list[str], first: int, width: int, path: str) -> tuple[sp.csr_array, np.ndarray]:
-    """(vectors, coefficients), a row a support vector, of which each begins with ``width`` coefficients."""
+    """(vectors, coefficients), with a row for each support vector; each line of the file begins with ``width`` coefficients."""
     rows: list[int] = []
     columns: list[int] = []
     values: list[float] = []
@@ -223,7 +240,7 @@ def _finite(text: str) -> float:
 
 
 def _numbers(header: dict[str, list[str]], name: str, path: str, kind: type, count: int) -> list[Any]:
-    """The numbers of a line of the header, as many as are expected."""
+    """The numbers of a line of the header, which must be ``count``."""
     words = header.get(name, [])
     try:
         values = [_whole(word) if kind is int else _finite(word) for word in words]

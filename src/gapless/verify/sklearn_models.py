@@ -1,4 +1,4 @@
-"""From a fitted estimator with scikit-learn's attributes to the problems that it solves and the points that it holds."""
+"""From a fitted estimator with scikit-learn's attributes to the problems that it has solved and the points that it holds."""
 
 from __future__ import annotations
 
@@ -47,14 +47,15 @@ def _samples(model: Any, X: Any, weight: np.ndarray) -> tuple[Any, KernelSpec]:
     X = check_matrix(X)
     if not isinstance(model.kernel, str) or not isinstance(model.gamma, str):
         return X, spec
-    gamma = getattr(model, "_gamma", None)  # as it was at training: scikit-learn's "scale" knows no weights
+    # The γ of the training is taken where the model keeps it: scikit-learn's gamma="scale" disregards sample weights, and that of Gapless does not.
+    gamma = getattr(model, "_gamma", None)
     if gamma is None:
         gamma = resolve_kernel(model, X, np.ones(X.shape[0])).gamma
     return X, resolve_kernel(_WithGamma(model, float(gamma)), X, weight)
 
 
 class _WithGamma:
-    """A model's kernel parameters with a number for γ."""
+    """The kernel parameters of a model, with a number for γ in place of its text."""
 
     def __init__(self, model: Any, gamma: float) -> None:
         self.kernel, self.degree, self.coef0, self.gamma = model.kernel, model.degree, model.coef0, gamma
@@ -65,10 +66,10 @@ def _dense(dual_coef: Any) -> np.ndarray:
 
 
 def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
-    """The rows of X that are the support vectors. scikit-learn counts them among the samples of positive weight."""
+    """The rows of X that are the support vectors. scikit-learn's indices count the samples of positive weight alone."""
     support = np.asarray(model.support_)
     vectors = model.support_vectors_
-    if vectors.shape[0] != len(support):  # a Gram matrix: the indices are all there is
+    if vectors.shape[0] != len(support):  # a model of a Gram matrix has no support vectors, only indices
         return support
     positive = np.flatnonzero(weight > 0)
     for among in (np.arange(len(weight)), positive):
@@ -76,6 +77,7 @@ def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
             continue
         rows = among[support]
         difference = abs(X[rows] - vectors)
+        # The tolerance lets vectors pass that a library has kept in float32, whose rounding is 6e-8.
         if (difference.max() if difference.shape[0] else 0.0) <= 1e-6 * max(
             1.0, abs(vectors).max() if len(support) else 0.0
         ):
@@ -96,7 +98,7 @@ def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) 
     samples, spec = _samples(model, X, weight)
     cost = weight * np.asarray(model.class_weight_)[codes]
     binary = len(model.classes_) == 2
-    # Positive for a pair's first class; two classes are stored with the sign of classes_[1].
+    # Coefficients are made positive for the first class of a pair; a model of two classes stores them positive for classes_[1].
     coefficients = unpack(_dense(model.dual_coef_) * (-1.0 if binary else 1.0), np.asarray(model.n_support_))
     intercepts = np.asarray(model.intercept_) * (-1.0 if binary else 1.0)
     support = _support_rows(model, X, weight)
@@ -133,7 +135,7 @@ def _single(model: Any, X: Any, y: np.ndarray | None, weight: np.ndarray) -> lis
     y = y[kept].astype(np.float64)
     if "nu" in model.get_params(deep=False):
         problem = nu_forms.nu_regression(samples, y, nu=model.nu, C=model.C, kernel=spec.kernel, sample_weight=weight)
-        # ε is not part of the model: the best one for its w and b.
+        # A ν-form's ε is not an attribute of the model: without offsets, the point gets the best ε for its w.
         return [(problem, Point(beta=np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])))]
     loss = EpsilonInsensitive(epsilon=float(model.epsilon))
     problem = Problem(samples, y, loss=loss, kernel=spec.kernel, C=model.C, sample_weight=weight)

@@ -266,7 +266,7 @@ def test_refused_uses():
         gl.solve(problem, start=Point(beta=np.zeros(150)))
     assert str(caught.value) == "beta must have the shape (150, 3); got (150,)."
     result = gl.solve(problem)
-    with pytest.raises(UnsupportedError, match=r"kkt\(\) reports one dual variable a sample"):
+    with pytest.raises(UnsupportedError, match=r"kkt\(\) reports one dual variable for each sample"):
         result.kkt()
     with pytest.raises(InvalidInputError, match="scaling must be C for Crammer and Singer's machine; got 'unit'"):
         result.alpha("unit")

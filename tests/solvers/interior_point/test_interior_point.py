@@ -141,15 +141,18 @@ def test_rows_of_high_leverage_are_drawn_for_sure_and_factors_make_up_for_it():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"kernel": gl.kernels.RBF()}, "interior_point keeps w as a vector, which a kernel does not have"),
+        (
+            {"kernel": gl.kernels.Sigmoid()},
+            "interior_point needs a kernel that is positive semi-definite; use solver='smo'.",
+        ),
+        (
+            {"kernel": gl.kernels.RBF(), "loss": "logistic"},
+            "interior_point needs a finite C, and with a kernel a loss whose dual is quadratic; use solver='smo' or 'qp'.",
+        ),
         ({"C": np.inf}, "interior_point needs a finite C and one offset without a price; use solver='smo' or 'qp'."),
         (
             {"loss": "logistic"},
-            "interior_point is for losses that are linear between kinks, which logistic is not; use solver='newton' or 'sdca'.",
-        ),
-        (
-            {"loss": "squared_hinge"},
-            "interior_point is for losses that are linear between kinks, which squared_hinge is not; use",
+            "interior_point is for losses that are linear or quadratic between kinks, which logistic is not; use solver='sdca'.",
         ),
     ],
 )

@@ -230,7 +230,7 @@ def test_an_interruption_keeps_the_best_iterate():
 
 def test_without_a_tolerance_it_stops_where_nothing_moves():
     result = gl.solve(L1Problem(*clouds()), tol=0.0)
-    assert result.status in (gl.Status.STALLED, gl.Status.CONVERGED)
+    assert result.status in (gl.Status.STALLED, gl.Status.CONVERGED, gl.Status.ROUNDING)
     assert result.certificate.relative_gap <= 1e-12
 
 

@@ -62,7 +62,7 @@ def test_the_hessian_follows_the_rows_that_enter_and_leave(loss):
 def test_the_primal_value_falls_at_every_step():
     for entry in COVERED:
         problem = entry.problem()
-        engine = Newton().init(problem, None, np.random.default_rng(0))
+        engine = Newton("dense").init(problem, None, np.random.default_rng(0))
         values = []
         for _ in range(8):
             w, b = engine.objective.w[: problem.n_features], engine.objective.w[problem.n_features :].sum()

@@ -1,10 +1,11 @@
 """The exact end of a problem whose optimum is almost known: guess which βᵢ lie strictly between their bounds, solve for these, correct the guess.
 
-    min over w of  ½ Σ ρⱼ wⱼ² − gᵀw + Σᵢ φᵢ(⟨aᵢ, w⟩),   φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β|
+    min over w of  ½ Σ ρⱼ wⱼ² − gᵀw + Σᵢ φᵢ(⟨aᵢ, w⟩),   φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β| − ½ d β²
 
-At the optimum β = prox(β + γ (p − f)) for any γ > 0. The piece of the prox that a sample falls into says whether βᵢ is at a bound, or zero, or
-whether ⟨aᵢ, w⟩ is at a kink p ∓ ε; the latter samples, about as many as columns, give a linear system for their βᵢ and w. Where the next guess is the
-same, the optimum is found, to rounding: a primal–dual active-set method (Hintermüller, Ito & Kunisch 2002).
+At the optimum β = prox(β + γ (p − f − dβ)) for any γ > 0. The piece of the prox that a sample falls into says whether βᵢ is at a bound, or zero, or
+whether ⟨aᵢ, w⟩ + dᵢβᵢ is at a kink p ∓ ε; the latter samples, without a bend d about as many as columns, give a linear system for their βᵢ and w.
+Where the next guess is the same, the optimum is found, to rounding: a primal–dual active-set method (Hintermüller, Ito & Kunisch 2002). With a bend,
+β comes from the system itself and not from (p − f)/d, whose rounding grows with C.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg import lapack
 
 from gapless import _native
 from gapless.data.products import matvec, rmatvec
 from gapless.losses import DualBox
 
 _ROUNDS = 12
+_SINGULAR = 1e-13  # condition's inverse from which on a system counts as singular: some hundred times rounding
 
 
 class Pinned(NamedTuple):
-    """w, f = Aw, β and Σ φ(f) − β(p − f) + ε|β|, which is P − D."""
+    """w, f = Aw, β and Σ φ(f) − β(p − f) + ε|β| + ½dβ², which is P − D."""
 
     w: np.ndarray
     f: np.ndarray
@@ -48,7 +51,7 @@ def pin(
     piece, before = np.empty(len(f), dtype=np.int8), None
     best: Pinned | None = None
     for _ in range(_ROUNDS):
-        _native.kink_pieces(dual, f, beta, gamma, piece)
+        _native.kink_pieces(dual, f + dual.d * beta, beta, gamma, piece)
         if before is not None and np.array_equal(piece, before):
             break
         before = piece.copy()
@@ -57,7 +60,7 @@ def pin(
             break
         fixed = np.where(piece == 2, dual.upper, np.where(piece == -2, dual.lower, 0.0))
         kinks = dual.p[between] - piece[between] * dual.epsilon[between]
-        w, found = _solve(A[between], rho, g + rmatvec(A, fixed), kinks, w)
+        w, found = _solve(A[between], rho, dual.d[between], g + rmatvec(A, fixed), kinks, w)
         if not (np.isfinite(w).all() and np.isfinite(found).all()):
             break
         beta = fixed
@@ -71,26 +74,36 @@ def pin(
 
 
 def _solve(
-    A: np.ndarray, rho: np.ndarray, q: np.ndarray, kinks: np.ndarray, w: np.ndarray
+    A: np.ndarray, rho: np.ndarray, d: np.ndarray, q: np.ndarray, kinks: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """w and β with ρ∘w = q + Aᵀβ and Aw = kinks; where β is not unique, the shortest."""
+    """w and β with ρ∘w = q + Aᵀβ and Aw + d∘β = kinks; where β is not unique, the shortest."""
     if not len(A):
         return q / rho, np.empty(0)
     bounded = rho > 0
     B = A[:, bounded] / np.sqrt(rho[bounded])
     k, free = len(A), int(np.count_nonzero(~bounded))
     system = np.zeros((k + free, k + free))
-    system[:k, :k] = B @ B.T
+    system[:k, :k] = B @ B.T + np.diag(d)
     system[:k, k:] = A[:, ~bounded]
     system[k:, :k] = A[:, ~bounded].T
     rhs = np.concatenate([kinks - A[:, bounded] @ (q[bounded] / rho[bounded]), -q[~bounded]])
     unit = 1.0 / np.sqrt(np.maximum(np.diag(system), np.finfo(float).tiny))
     unit[k:] = 1.0 / np.maximum(1e-300, np.abs(system[k:, :k] * unit[:k]).max(axis=1, initial=1e-300))
-    x = unit * scipy.linalg.lstsq(system * unit * unit[:, None], unit * rhs, cond=1e-13, check_finite=False)[0]
+    x = unit * _regular_or_shortest(system * unit * unit[:, None], unit * rhs)
     w = w.copy()
     w[~bounded] = x[k:]
     w[bounded] = (q[bounded] + A[:, bounded].T @ x[:k]) / rho[bounded]
     return w, x[:k]
+
+
+def _regular_or_shortest(system: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """The solution of a system, by elimination where its condition allows that; else the shortest of the best, which takes many times as long."""
+    factors, pivots, singular = lapack.dgetrf(system)
+    if singular == 0:
+        regular, _ = lapack.dgecon(factors, float(np.abs(system).sum(axis=0).max()))
+        if regular > _SINGULAR:
+            return np.asarray(lapack.dgetrs(factors, pivots, rhs)[0])
+    return np.asarray(scipy.linalg.lstsq(system, rhs, cond=_SINGULAR, check_finite=False)[0])
 
 
 def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:

@@ -1,4 +1,6 @@
-"""An interior-point method for linear models with few features and many samples, from both ends: by leaving out, and to the last digit.
+"""An interior-point method for linear models with few features or few samples, from both ends: by leaving out, and to the last digit.
+
+Kernels and ν-forms have a method of their own, for few samples (``kernel_barrier.py``). For the rest:
 
 For the hinge and the ε-insensitive loss all but about d samples end at a bound of their box, and a model trained on a sample of the data already
 tells which bound for most. So the barrier method (``native/interior_point/barrier.hpp``) sees few rows:
@@ -9,6 +11,8 @@ tells which bound for most. So the barrier method (``native/interior_point/barri
 3. now and then a pass over the data finds the rows outside that are on the wrong side by now. They come in, until there are none.
 
 Each solve ends in an active-set method (``active_set.py``), which is exact. Portnoy & Koenker (1997) do this for quantile regression.
+
+Squared losses have no such bound, and no row is left out; fewer samples than features are solved in coordinates of their span (``span.py``).
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from gapless import _native
 from gapless.data.rows import DenseRows
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Point
+from gapless.proof.certificate import Point, is_valid
 from gapless.solvers.base import (
     Advance,
     Budget,
@@ -30,11 +34,12 @@ from gapless.solvers.base import (
     Outcome,
     Solver,
     Targets,
-    refuse_kernel,
     start_beta,
     start_weights,
 )
 from gapless.solvers.interior_point.active_set import pin
+from gapless.solvers.interior_point.kernel_barrier import KernelBarrier
+from gapless.solvers.interior_point.span import RowSpan, is_wide
 from gapless.solvers.newton.row_sampling import (
     band_size,
     box_of,
@@ -44,7 +49,6 @@ from gapless.solvers.newton.row_sampling import (
     leverage,
     model_point,
     part_size,
-    refuse_smooth,
     require_rows,
     require_system,
     ridge,
@@ -57,6 +61,10 @@ _SURE = 0.3  # share of the target that a part's own gap may take
 _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
 _AGAIN = 10.0  # times the present μ: with which a barrier begins anew where rows came in
 _WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
+_STEPS = 25  # of a solve, as a rule
+_PRODUCT = 1 / 60  # of an entry touched: a multiplication inside a product of matrices
+_MOST_COLUMNS, _MOST_ENTRIES = 2000, 3e7  # of the barrier's matrix: half a second a step, and 240 MB
+_ROOM = 2.0  # times what no |βᵢ| is above: so far is the bound from where it would slow the barrier down
 _PIN = 1e-5  # relative gap from which the active set is worth a guess, then wherever it has fallen to a thirtieth
 _TINY = float(np.finfo(float).tiny)
 
@@ -64,6 +72,8 @@ _TINY = float(np.finfo(float).tiny)
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
     """Mehrotra's predictor–corrector method on the (d+1)×(d+1) system, on the rows that matter, and an active-set end.
+
+    With a kernel, and for the ν-forms, the system is that of the dual variables, n×n, which suits up to some thousand samples.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], C=10.0)
@@ -76,10 +86,61 @@ class InteriorPoint(Solver):
     max_iter: ClassVar[int] = 500
 
     def unsupported(self, problem: Problem) -> str | None:
-        return refuse_kernel(problem, self.name) or refuse_smooth(problem, self.name)
+        if not _has_samples_system(problem):
+            return _refuse(problem)
+        if problem.is_hard or not isinstance(problem.dual, DualBox):
+            return f"{self.name} needs a finite C, and with a kernel a loss whose dual is quadratic; use solver='smo' or 'qp'."
+        if not is_valid(problem):
+            return f"{self.name} needs a kernel that is positive semi-definite; use solver='smo'."
+        return None
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> InteriorPointEngine:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
+        if _has_samples_system(problem):
+            return KernelBarrier(problem, start, self.name)
         return InteriorPointEngine(problem, start, rng)
+
+
+def _has_samples_system(problem: Problem) -> bool:
+    """Whether the system is that of the samples: a kernel has no w, and a price for offsets is a matter of the dual."""
+    return not problem.is_linear or problem.is_nu
+
+
+def _refuse(problem: Problem) -> str | None:
+    """The sentence for losses whose β has neither a bound nor a bend."""
+    name = InteriorPoint.name
+    if problem.is_nu or problem.is_hard:
+        return f"{name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
+    if not isinstance(problem.dual, DualBox):
+        return f"{name} is for losses that are linear or quadratic between kinks, which {problem.loss.name} is not; use solver='sdca'."
+    return None
+
+
+def expected_work(problem: Problem) -> float | None:
+    """What a solve is likely to cost, in entries touched; None where its matrices would be large."""
+    n, d = problem.n_samples, problem.n_features
+    columns = min(n, d) + 1
+    size, smooth = band_size(n, columns), box_of(problem).d.any()
+    rows = 0.75 * size if 2 * size < n and not smooth and not is_wide(problem) else float(n)
+    if columns > _MOST_COLUMNS or rows * columns > _MOST_ENTRIES or n * d > _MOST_ENTRIES:
+        return None
+    turning = 4.0 * n * n * d * _PRODUCT if is_wide(problem) else 0.0
+    return (
+        turning
+        + _STEPS * (rows * columns * (8.0 + 0.5 * columns * _PRODUCT) + columns**3 * _PRODUCT / 3)
+        + 12.0 * n * d
+    )
+
+
+def bounded_box(problem: Problem) -> DualBox:
+    """The dual box, and where a squared loss has no bounds those that no optimum reaches: φᵢ is at least ½ dᵢβᵢ², and at most P at w = 0."""
+    box = box_of(problem)
+    bent = (box.d > 0) & ~np.isfinite(box.upper - box.lower)
+    if not bent.any():
+        return box
+    most = float((problem.cost * problem.loss.value(problem.y, np.zeros(problem.n_samples))).sum())
+    bound = np.full(problem.n_samples, np.inf)
+    bound[bent] = _ROOM * np.sqrt(2.0 * max(most, _TINY) / box.d[bent])
+    return box._replace(lower=np.maximum(box.lower, -bound), upper=np.minimum(box.upper, bound))
 
 
 class Part:
@@ -118,17 +179,22 @@ class InteriorPointEngine(Engine):
 
     def __init__(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> None:
         self.problem, self.rng = problem, rng
-        self.rho, self.box, self.length = ridge(problem), box_of(problem), spread(problem)
-        n, columns = problem.n_samples, len(self.rho)
+        self.span = RowSpan(problem) if is_wide(problem) else None
+        self.rho, self.box, self.length = ridge(problem), bounded_box(problem), spread(problem)
+        n = problem.n_samples
+        w, b = start_weights(problem, start)
+        if self.span is not None:
+            w = self.span.inside(w)
+            self.rho = np.append(np.ones(len(w)), self.rho[problem.n_features :])
+        columns = len(self.rho)
         require_system(InteriorPoint.name, columns)
         self.beta = start_beta(problem, start)
-        w, b = start_weights(problem, start)
         self.w = np.append(w, b)[:columns]
         self.f: np.ndarray | None = None
         self.steps, self.work = 0, 0.0
         self.strict = 1.0  # what the target is multiplied by, where a part that met it did not
         self.size = band_size(n, columns)
-        self.holds = 2 * self.size < n
+        self.holds = 2 * self.size < n and self.span is None and not self.box.d.any()
         self.leverage = leverage(problem) if self.holds else np.empty(0)
         self.buffer = np.empty((0, columns))
         self.part = self._open()
@@ -149,7 +215,13 @@ class InteriorPointEngine(Engine):
         if part.sampled:
             return model_point(self.problem, self.w, self.beta)
         self._take_beta()
-        return model_point(self.problem, part.w, self.beta)
+        return model_point(self.problem, self._model(part.w), self.beta)
+
+    def _model(self, w: np.ndarray) -> np.ndarray:
+        """The weights of the features, and the intercept's, of a model in the coordinates of the barrier."""
+        if self.span is None:
+            return w
+        return np.append(self.span.outside(w[: self.span.rank]), w[self.span.rank :])
 
     def _iterate(self, target: float) -> Outcome:
         part = self.part
@@ -225,6 +297,8 @@ class InteriorPointEngine(Engine):
     def _rows(self, rows: np.ndarray, after: int = 0) -> np.ndarray:
         """Rows as a dense matrix, below those that are there, in a buffer that all parts share."""
         problem, count, columns = self.problem, after + len(rows), len(self.w)
+        if self.span is not None:  # never of some rows alone
+            return np.hstack([self.span.L, np.ones((count, columns - self.span.rank))])
         if len(self.buffer) < count:
             room = min(problem.n_samples, max(2 * after, int(1.2 * max(count, self.size))))
             require_rows(InteriorPoint.name, room, columns)

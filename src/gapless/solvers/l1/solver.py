@@ -17,11 +17,16 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.l1 import weights_of
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, own_solver
+from gapless.solvers.l1.barrier import L1Barrier, expected_work
 from gapless.solvers.l1.newton_step import newton_cost, newton_step
 
 # Passes over the non-zero weights between two passes over all, unless their violation falls to this share of all weights' before.
 _INNER_PASSES = 20
 _INNER_SHARE = 0.1
+# Times the expected work of the interior-point method, after which it takes over: an entry takes a pass three times as long. Also after so many
+# epochs, whatever they cost: LinearSVC allows ten times as many.
+_PATIENCE, _MOST_EPOCHS = 0.7, 100.0
+_FINEST = 1e-12  # relative gap below which slow passes are rounding's doing, which no other method escapes
 # Passes over all weights that leave P where it was, to its last digit: from there on weights only change places within rounding.
 _IDLE_PASSES = 10
 
@@ -31,7 +36,8 @@ class L1CoordinateDescent(Solver):
     """Coordinate descent on the primal, a Newton step with line search for each weight (Yuan et al. 2010), on ever smaller sets of weights.
 
     A pass over all weights alternates with passes over those that are not zero. Where features are correlated this creeps, so that whenever as much
-    work has gone into passes as it costs, one Newton step moves all non-zero weights together, with an exact line search through the kinks.
+    work has gone into passes as it costs, one Newton step moves all non-zero weights together, with an exact line search through the kinks. Where a
+    large C or features of very different scales make all of that creep, an interior-point method finds the model, and passes go on from there.
     """
 
     name: ClassVar[str] = "l1_coordinate_descent"
@@ -59,6 +65,10 @@ class L1Engine(Engine):
         self.saved = 0.0  # work since the last Newton step
         self.settled = 0.0  # the violation that ends the inner passes
         self.lowest, self.idle = math.inf, 0  # the smallest P, and passes over all weights since
+        self.barrier: L1Barrier | None = None
+        self.beta: np.ndarray | None = None  # the barrier's dual point, once it has ended
+        work = expected_work(*self.A.shape)
+        self.patience = min(_PATIENCE * work, _MOST_EPOCHS * self.size) if work < math.inf else math.inf
         self._pass_over_all()
 
     def _pass_over_all(self) -> None:
@@ -74,6 +84,51 @@ class L1Engine(Engine):
         self.violation, self.moved = 0.0, False  # the largest of this pass, and whether a weight has moved in it
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
+        if self.barrier is not None:
+            return self._barrier_step(min(targets))
+        advance = self._descend(budget)
+        if not min(targets) >= _FINEST:
+            return advance
+        self.patience -= advance.work
+        creeps = self.patience <= 0 or (advance.outcome is Outcome.STALLED and self.patience < math.inf)
+        if not creeps or self.beta is not None:
+            return advance
+        self.barrier = L1Barrier(self.A, self.problem.cost, self.w)
+        return advance._replace(outcome=Outcome.RUNNING)
+
+    def _barrier_step(self, target: float) -> Advance:
+        """One step of the interior-point method; at its end the passes go on from its model."""
+        barrier = self.barrier
+        assert barrier is not None
+        before = barrier.work
+        if barrier.step(target):
+            self.barrier, self.beta = None, self.problem.y * barrier.alpha
+            self._take(barrier, target)
+        work = barrier.work - before
+        return Advance(min(1.0, work / self.size), work)
+
+    def _take(self, barrier: L1Barrier, target: float) -> None:
+        """Go on from the barrier's model: the sparsest that is as good, exact on its non-zero weights."""
+        enough = (1.0 + target) * self._value(barrier.w)
+        found = []
+        for w in barrier.models():
+            support = np.flatnonzero(w)
+            if len(support) and newton_cost(self.A, support) < math.inf:
+                short = 1.0 - np.asarray(self.A.T @ w)
+                w[support], _ = newton_step(self.A[support], self.problem.cost, w[support], short)
+            found.append((self._value(w), w))
+            if found[-1][0] <= enough:
+                break
+        self.w, self.lowest, self.idle = min(found, key=lambda each: each[0])[1], math.inf, 0
+        self._pass_over_all()
+
+    def _value(self, w: np.ndarray) -> float:
+        """P."""
+        short = np.maximum(0.0, 1.0 - np.asarray(self.A.T @ w))
+        return float(np.abs(w).sum() + self.problem.cost @ short**2)
+
+    def _descend(self, budget: Budget) -> Advance:
+        """A piece of a pass of coordinate descent, and where that is its end the next one's begin."""
         entries = min(budget.work, budget.iterations * self.size)
         self.position, work, violation, moved = _native.descend_l1(
             self.columns, self.problem.cost, self.squares, self.order, self.position, entries, self.w, self.short
@@ -107,7 +162,7 @@ class L1Engine(Engine):
     def point(self) -> Point:
         d = self.problem.n_features
         b = self.problem.intercept_scale * float(self.w[d]) if len(self.w) > d else 0.0
-        return Point(w=self.w[:d].copy(), b=b)
+        return Point(w=self.w[:d].copy(), b=b, beta=self.beta)
 
 
 @own_solver.register

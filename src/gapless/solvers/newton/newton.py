@@ -35,10 +35,12 @@ from gapless.solvers.base import (
     refuse_kernel,
     start_weights,
 )
+from gapless.solvers.interior_point.relay import relayed
 from gapless.solvers.newton.descent import DENSE_COLUMNS
 from gapless.solvers.newton.row_sampling import (
     box_of,
     draw,
+    factoring_work,
     gathered,
     leverage,
     model_point,
@@ -91,10 +93,14 @@ class Newton(Solver):
             return f"{self.name} needs a loss that is quadratic where it is not zero; {problem.loss.name} is not; use solver='sdca' or 'smo'."
         return None
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> NewtonEngine:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
         columns = problem.n_features + (problem.intercept != "none")
         few = columns <= DENSE_COLUMNS and columns <= 2 * problem.n_samples
-        return NewtonEngine(problem, start, rng, few if self.system == "auto" else self.system == "dense")
+        if self.system != "auto":
+            return NewtonEngine(problem, start, rng, self.system == "dense")
+        return relayed(
+            problem, NewtonEngine(problem, start, rng, few), price=factoring_work(problem, 1.0) if few else 0.0
+        )
 
 
 class NewtonEngine(Engine):

@@ -15,6 +15,7 @@ from gapless.solvers.newton.weighted_gram import Samples, weighted_gram
 _LONG = 4_000_000  # entries from which on a pass over all rows is long
 _TELLING = 24  # rows for each column that still tell the model
 _SOME = 10_000  # rows that tell how long the columns are
+NEAR = 0.1  # share of the rows that is near a kink in a round
 _MANY = 1000  # columns, or the root of entries, from which memory is asked for: asking takes as long as a step
 
 
@@ -113,6 +114,12 @@ def least_squares(
         if width > 0:
             return w, width
     return np.zeros_like(w), float(np.abs(p).max()) or 1.0
+
+
+def factoring_work(problem: Problem, share: float) -> float:
+    """What it costs to form a Newton system from a share of the rows and to factor it, in entries touched, one being 60 products."""
+    columns, entries = problem.n_features + 1, problem.entry_work + 1
+    return (0.5 * share * problem.n_samples * entries**2 + columns**3 / 3) / 60
 
 
 def require_system(name: str, columns: int) -> None:

@@ -14,10 +14,13 @@ from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, refuse_kernel, start_weights
+from gapless.solvers.interior_point.relay import relayed
 from gapless.solvers.newton.descent import Descent
 from gapless.solvers.newton.row_sampling import (
+    NEAR,
     box_of,
     draw,
+    factoring_work,
     first_size,
     gathered,
     least_squares,
@@ -53,8 +56,8 @@ class SmoothedNewton(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         return refuse_kernel(problem, self.name) or refuse_smooth(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoothedNewtonEngine:
-        return SmoothedNewtonEngine(problem, start, rng)
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
+        return relayed(problem, SmoothedNewtonEngine(problem, start, rng), price=factoring_work(problem, NEAR))
 
 
 class SmoothedNewtonEngine(Engine):

@@ -31,7 +31,10 @@ from gapless.solvers.base import (
     refuse_nu,
     start_beta,
 )
+from gapless.solvers.interior_point.relay import relayed
+from gapless.solvers.newton.descent import DENSE_COLUMNS
 from gapless.solvers.newton.proximal_newton import ProximalNewton, covers, expected_work
+from gapless.solvers.newton.row_sampling import NEAR, factoring_work
 from gapless.solvers.textbook.sampling import check_sampling, given_order, seed_of
 
 # Stored entries of the active rows from which a second thread pays.
@@ -75,8 +78,11 @@ class SDCA(Solver):
             )
         return refuse_kernel(problem, self.name) or refuse_nu(problem, self.name)
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SdcaEngine:
-        return SdcaEngine(self, problem, start, seed_of(rng))
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
+        engine = SdcaEngine(self, problem, start, seed_of(rng))
+        if not (self.second_order and self.sampling == "epochs"):
+            return engine
+        return relayed(problem, engine, epoch=2.0 * problem.n_samples * engine.entries)
 
 
 class SdcaEngine(Engine):
@@ -139,6 +145,8 @@ class SdcaEngine(Engine):
         ready = self._visit(budget, target) if self.newton is None else self._newton_step(target)
         work = self.work - before
         epochs = work / (2 * self.problem.n_samples * self.entries)
+        if self.newton is not None:
+            work += factoring_work(self.problem, NEAR) if self.problem.n_features < DENSE_COLUMNS else 0.0
         return Advance(min(epochs, budget.iterations), work, Outcome.READY if ready else Outcome.RUNNING)
 
     def point(self) -> Point:

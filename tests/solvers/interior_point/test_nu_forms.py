@@ -1,4 +1,4 @@
-"""The barrier for the ν-forms: the optimum that pairs find, and that a quadratic program finds, on rows of any storage."""
+"""The interior point of the ν-forms: the optimum that pairs find, and that a quadratic program finds, on rows of any storage."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_diabetes, load_linnerud
 
 import gapless as gl
-from gapless.errors import UnsupportedError
 from gapless.solvers import SMO
-from gapless.solvers.interior_point.grouped import GroupedInteriorPoint
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) + 1.0
@@ -31,7 +29,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_the_optimum_that_pairs_find(form, storage):
     problem = FORMS[form](storage(X))
-    result, pairs = (gl.solve(problem, solver, tol=1e-8) for solver in (GroupedInteriorPoint(), SMO()))
+    result, pairs = (gl.solve(problem, solver, tol=1e-8) for solver in ("interior_point", SMO()))
     assert result.certificate.relative_gap <= 1e-8 and result.iterations <= 40
     slack = result.certificate.gap + pairs.certificate.gap
     assert abs(result.certificate.primal - pairs.certificate.primal) <= slack
@@ -42,27 +40,20 @@ def test_the_optimum_that_pairs_find(form, storage):
 def test_few_samples_that_pairs_take_ten_million_steps_for():
     """Twenty men, three exercises, not scaled: pairs alone end with a relative gap of 0.19."""
     X, y = load_linnerud().data, load_linnerud().target[:, 0]
-    result = gl.solve(gl.nu.nu_regression(X, y, C=1e4), GroupedInteriorPoint(), tol=1e-6)
+    result = gl.solve(gl.nu.nu_regression(X, y, C=1e4), "interior_point", tol=1e-6)
     assert result.certificate.relative_gap <= 1e-6 and result.iterations <= 40
 
 
 def test_an_optimum_of_zero_comes_close_to_zero():
     """The origin is the mean of the samples, so that w = 0 is optimal: no gap is small relative to it."""
     problem = gl.nu.one_class(X - X.mean(axis=0), nu=0.9)
-    certificate = gl.solve(problem, GroupedInteriorPoint(), tol=1e-3).certificate
+    certificate = gl.solve(problem, "interior_point", tol=1e-3).certificate
     assert 0 <= certificate.primal - certificate.dual <= 1e-9
-
-
-def test_what_it_refuses():
-    with pytest.raises(UnsupportedError, match=r"^GroupedInteriorPoint is for ν-forms, whose offsets have a price"):
-        gl.solve(gl.Problem(X, Y), GroupedInteriorPoint())
-    with pytest.raises(UnsupportedError, match=r"^interior_point keeps w as a vector"):
-        gl.solve(gl.nu.one_class(X, kernel=gl.kernels.RBF(1.0)), GroupedInteriorPoint())
 
 
 def test_an_end_by_max_iter_is_a_point_with_its_totals():
     X, y = load_diabetes(return_X_y=True)
     problem = gl.nu.nu_regression(X, y, C=10.0)
-    result = gl.solve(problem, GroupedInteriorPoint(), tol=1e-9, max_iter=3)
+    result = gl.solve(problem, "interior_point", tol=1e-9, max_iter=3)
     assert result.iterations == 3
     np.testing.assert_allclose(np.bincount(problem.groups, weights=result.certified.beta), problem.totals, rtol=1e-9)
