@@ -109,7 +109,9 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
     def _keep(self, run: Run) -> None:
         self.coef_ = np.vstack([np.asarray(solved.w) for solved in run.solved])
         self.intercept_ = np.array([solved.b for solved in run.solved]) if self.fit_intercept else 0.0
-        self.n_iter_ = max(max(1, int(np.ceil(solved.iterations - 1e-9))) for solved in run.solved)
+        # An engine may end a part of an epoch beyond its bound, and who compares n_iter_ with max_iter expects at most that.
+        most = max(int(np.ceil(solved.iterations - 1e-9)) for solved in run.solved)
+        self.n_iter_ = int(min(max(1, most), self.max_iter))
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
