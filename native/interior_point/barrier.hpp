@@ -2,14 +2,13 @@
 //
 //     min over w of  ½ Σ ρ_j w_j² − gᵀw + Σ over halves c max(0, t − σ ⟨a, w⟩)
 //
-// A row a of A has one or two halves (σ = +1 or −1), a price c and a target t each: the hinge is one half, the ε-insensitive loss two. With
-// the surplus u, the slack ξ and the multiplier α of a half, σf − t = u − ξ, and on the central path u α = ξ (c − α) = cμ. Eliminating all of
-// them leaves
+// A row a of A has one or two halves (σ = +1 or −1), each with a price c and a target t: the hinge is one half, the ε-insensitive loss two. A half
+// has a surplus u, a slack ξ and a multiplier α with σf − t = u − ξ, and on the central path u α = ξ (c − α) = cμ. Eliminating u, ξ and α leaves
 //
 //     (diag ρ + AᵀTA) dw = g − ρ∘w + Aᵀ(β + σTq),   T = 1/(u/α + ξ/(c − α)),   dα = T (q − σ A dw),
 //
-// so that an iteration costs one weighted AᵀA, four products with A, and a factorisation whose size is the number of columns. The terms of
-// the samples are made in the pass that multiplies their rows.
+// so that an iteration costs one weighted AᵀA, four products with A, and a factorisation whose size is the number of columns. Each pass computes the
+// terms of some samples and multiplies their rows while these are in the cache.
 #pragma once
 
 #include <vector>
@@ -20,7 +19,7 @@
 
 namespace gapless {
 
-// One pass over the samples [begin, end). Arrays of halves hold those of the first kind for all samples, then those of the second.
+// One pass over the samples [begin, end). Arrays of halves hold the first half of every sample, then the second half of every sample.
 struct BarrierTask {
   DenseRows<double> A;
   Index begin, end;
@@ -28,45 +27,47 @@ struct BarrierTask {
   const double *sign, *target, *price;
   double *alpha, *surplus, *slack;     // the iterate
   double *dalpha, *dsurplus, *dslack;  // the corrected direction
-  const double *f, *direction;         // decisions, and a model step whose product with A is asked for
+  const double *f, *direction;         // the decisions A w, and a step of w whose product with A the pass computes
   double *weight, *rhs;                // T, and β + σTq
-  double *aimed, *df;                  // A times the predictor's step, and the corrector's
-  double *total;                       // += Aᵀ rhs
+  double *aimed, *df;                  // A times the predictor's step, and A times the corrector's step
+  double *total;                       // Aᵀ rhs is added to it
   double mu, step;
 };
 
-// What passes add up, or take the largest of.
+// The results of a pass: `blocking` is a largest value, the others are sums.
 struct BarrierSums {
-  double blocking;          // 1 over the step to the nearest bound
-  double zero, two, total;  // complementarity along the affine direction is (1 − t) zero + t² two; on the path at μ = 1 it is total
+  double blocking;          // 1 over the length of the step to the nearest bound
+  double zero, two, total;  // a step t along the affine direction leaves the complementarity (1 − t) zero + t² two; on the path at μ = 1 it is total
   double lacking, loss;     // Σ uα + ξ(c − α), Σ c max(0, t − σf)
 };
 
+// The passes of an iteration in their order, each with the arrays that it writes and, after the semicolon, the sums that it returns.
 struct BarrierLoops {
   BarrierSums (*predictor)(const BarrierTask&);  // weight, rhs, total
   BarrierSums (*predict)(const BarrierTask&);    // aimed; blocking, zero, two, total
   BarrierSums (*corrector)(const BarrierTask&);  // rhs, total
-  BarrierSums (*correct)(const BarrierTask&);    // df and the corrected direction; blocking
-  BarrierSums (*move)(const BarrierTask&);       // the iterate, a step further; lacking and loss at f
+  BarrierSums (*correct)(const BarrierTask&);    // df, dalpha, dsurplus, dslack; blocking
+  BarrierSums (*move)(const BarrierTask&);       // alpha, surplus, slack after the step; lacking and loss at f
 };
 
 GAPLESS_DECLARE_LEVELS(BarrierLoops, barrier_loops)
 
 class Barrier {
  public:
-  // A is a view that must outlive this. The halves are those whose conjugate is the box: upper · max(0, p − ε − f) − lower · max(0, f − p − ε),
-  // prices times `factor` (empty: one). `constant` is what the value lacks of the whole problem's. It begins at w with all halves centred as if
-  // μ were `width`: their residual of feasibility is zero.
+  // A is a view that must outlive this object. The losses are those of the box: upper · max(0, p − ε − f) − lower · max(0, f − p − ε), with the
+  // prices of a sample multiplied by its `factor` (by one where that is empty). `constant` is added to the value: the part of the whole problem's
+  // objective that A does not contain. The iteration begins at w with all halves centred as for μ = `width`, so that σf − t = u − ξ holds from the
+  // start.
   Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, Vector rho, Vector g, double constant, Vector w,
           double width);
 
   void iterate();  // one predictor and one corrector step
 
   std::vector<double> beta() const;  // Σ σα over a sample's halves
-  double gap() const { return lacking_ + infeasible_ * residual_; }  // P − D, estimated
-  double value() const { return value_; }                            // the whole problem's objective
-  double mu() const;                                                 // of the central path that the iterate is about at
-  bool stuck() const { return stuck_; }
+  double gap() const { return lacking_ + infeasible_ * residual_; }  // an estimate of P − D
+  double value() const { return value_; }                            // the objective of the whole problem
+  double mu() const;                                                 // the μ of the point on the central path near which the iterate is
+  bool stuck() const { return stuck_; }                              // whether the last iteration found no step
   std::vector<double>&w() { return w_; }
   std::vector<double>&f() { return f_; }
   std::vector<double>&alpha() { return alpha_; }
@@ -87,8 +88,8 @@ class Barrier {
   std::vector<double> rho_, g_, w_, f_;
   std::vector<double> sign_, target_, price_, alpha_, surplus_, slack_, dalpha_, dsurplus_, dslack_;
   std::vector<double> weight_, rhs_, aimed_, df_;
-  double constant_, infeasible_ = 1.0;  // how much of the first residual of stationarity is left
-  double residual_ = 0.0;               // that residual, as a part of the gap
+  double constant_, infeasible_ = 1.0;  // infeasible_: the share of residual_ that is left after the steps so far
+  double residual_ = 0.0;               // the part of the gap that the residual of stationarity made at the start
   double lacking_ = 0.0, value_ = 0.0;
   bool stuck_ = false;
 };
