@@ -2,9 +2,9 @@
 
     min over w of  ½ Σ ρⱼ wⱼ² − gᵀw + Σᵢ φᵢ(⟨aᵢ, w⟩),   φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β|
 
-At the optimum β = prox(β + γ (p − f)) for any γ > 0. The piece of the prox that a sample falls into says whether βᵢ is at a bound, or zero, or
-whether ⟨aᵢ, w⟩ is at a kink p ∓ ε; the latter samples, about as many as columns, give a linear system for their βᵢ and w. Where the next guess is the
-same, the optimum is found, to rounding: a primal–dual active-set method (Hintermüller, Ito & Kunisch 2002).
+At the optimum β = prox(β + γ (p − f)) for any γ > 0. The piece of the prox that a sample falls into tells whether βᵢ is at a bound, or zero, or
+whether ⟨aᵢ, w⟩ is at a kink p ∓ ε. The samples at a kink, about as many as there are columns, give a linear system for their βᵢ and w. Where the next
+guess is the same, the optimum is found, to rounding: a primal–dual active-set method (Hintermüller, Ito & Kunisch 2002).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gapless import _native
 from gapless.data.products import matvec, rmatvec
 from gapless.losses import DualBox
 
-_ROUNDS = 12
+_ROUNDS = 12  # guesses: from a gap of 1e-5 (``_PIN`` in solver.py) a handful are enough, or the guess is too early
 
 
 class Pinned(NamedTuple):
-    """w, f = Aw, β and Σ φ(f) − β(p − f) + ε|β|, which is P − D."""
+    """A point of the method: w, f = Aw, β, and the gap Σ φ(f) − β(p − f) + ε|β| = P − D."""
 
     w: np.ndarray
     f: np.ndarray
@@ -40,9 +40,9 @@ def pin(
     w: np.ndarray,
     length: float,
 ) -> Pinned | None:
-    """The best point that the method passes through from (w, f, β), None where it finds no system to solve.
+    """The best point that the method passes through from (w, f, β); None where it finds no system to solve.
 
-    ``length`` is the size of residuals p − f, which makes them comparable with shares of the box.
+    ``length`` is the size of the residuals p − f: γ is the size of the box over ``length``, so that both terms of β + γ (p − f) are comparable.
     """
     gamma = np.maximum(dual.upper, -dual.lower) / length
     piece, before = np.empty(len(f), dtype=np.int8), None
@@ -73,7 +73,7 @@ def pin(
 def _solve(
     A: np.ndarray, rho: np.ndarray, q: np.ndarray, kinks: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """w and β with ρ∘w = q + Aᵀβ and Aw = kinks; where β is not unique, the shortest."""
+    """(w, β) with ρ∘w = q + Aᵀβ and Aw = kinks; where β is not unique, the shortest one."""
     if not len(A):
         return q / rho, np.empty(0)
     bounded = rho > 0
@@ -94,7 +94,7 @@ def _solve(
 
 
 def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:
-    """What P − D gains where clipping β took w away from it."""
+    """The part of P − D that arises where β was clipped, and w is no longer the w of β."""
     moved = np.flatnonzero(inside != beta)
     if not len(moved):
         return 0.0
