@@ -18,7 +18,7 @@ from gapless.proof.outward import LEAST, NOTICEABLE, product_errors, share, sum_
 
 
 @evaluate.register
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+@np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def _(problem: L1Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     w, b = weights_of(problem, point)
     f = problem.expand_weights(w)

@@ -194,7 +194,9 @@ def refuse_nu(problem: Problem, name: str) -> str | None:
     """The refusal of a ν-form by solvers whose one free offset costs nothing; None for other problems."""
     if not problem.is_nu:
         return None
-    return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+    return (
+        f"{name} has one offset, which costs nothing, but a ν-form has offsets with a price; use solver='smo' or 'qp'."
+    )
 
 
 def refuse_hard_margin(problem: Problem, name: str) -> str | None:

@@ -70,7 +70,7 @@ class SDCA(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         if problem.is_hard and problem.intercept == "free" and problem.is_linear:
             return (
-                f"{self.name} finds a free intercept as a multiplier, which a hard margin leaves without bound on the way; "
+                f"{self.name} finds a free intercept as a multiplier, which may grow without bound under a hard margin; "
                 "use solver='smo' or 'qp', or intercept='regularized' or 'none'."
             )
         return refuse_kernel(problem, self.name) or refuse_nu(problem, self.name)

@@ -47,7 +47,7 @@ class Pegasos(Solver):
             return f"pegasos is defined for the hinge loss, not for {problem.loss.name}; use solver='sgd'."
         if problem.intercept == "free":
             return (
-                "pegasos needs a strongly convex objective, which a free intercept is not; "
+                "pegasos needs a strongly convex objective, which P is not with a free intercept; "
                 "use solver='sgd', or intercept='regularized' or 'none'."
             )
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
