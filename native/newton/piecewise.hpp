@@ -3,8 +3,8 @@
 //     Q(w) = ½ Σ ρ_j w_j² + Σ_i φ̃_i(⟨a_i, w⟩),   φ̃(f) = max over lower ≤ β ≤ upper of β (p̃ − f) − ε|β| − ½ d̃ β²
 //
 // with a = x or (x, 1). Q is quadratic between kinks. A loss with kinks of its derivative is rounded off: the term −½ r (β − β̄)² is added in the
-// maximum, around a centre β̄, which makes p̃ = p + r β̄ and d̃ = d + r. The gradient of Q is ρ∘w − Σ β a with β = β(f), and its Hessian diag ρ + Σ a
-// aᵀ/d̃ over the samples strictly inside a quadratic piece.
+// maximum, around a centre β̄, which makes p̃ = p + r β̄ and d̃ = d + r. The gradient of Q is ρ∘w − Σ β a with β = β(f), and its Hessian is
+// diag ρ + Σ a aᵀ/d̃ over the samples strictly inside a quadratic piece.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,9 @@
 //
 //     M δ + c = g,   Σ δ = 0   (c = 0 without a common constraint).
 //
-// Variables that δ would carry past a bound are held at it, as further constraints of the same system, until no variable passes its bound. With M =
-// LLᵀ each constraint takes a column of L⁻¹ and no new factorisation. Variables that leave the face later are held in the same way, and those that
-// join it are appended to L. A step along δ cannot lower the dual, so that nothing is lost where the method gives up.
+// Variables that δ would carry past a bound are held at it, as further constraints of the same system, until no variable passes its bound. With
+// M = LLᵀ each constraint takes a column of L⁻¹ and no new factorisation. Variables that leave the face later are held in the same way, and those
+// that join it are appended to L. A step along δ cannot lower the dual, so that nothing is lost where the method gives up.
 #pragma once
 
 #include <vector>

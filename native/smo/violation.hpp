@@ -1,8 +1,8 @@
 // How far variables violate the optimality conditions of the dual.
 //
-// up[k] and down[k] are the slopes of the dual for a rise and for a fall of β_k: a pair (i, j) of samples that share an offset violates by up[i] −
-// down[j]. Without a common constraint each sample violates by itself, by up[k] or −down[k]. The slopes of an entropy are logarithms, which are large
-// even where a step gains nothing; its up and down are the gains of a step, to second order, against a common level.
+// up[k] and down[k] are the slopes of the dual for a rise and for a fall of β_k: a pair (i, j) of samples that share an offset violates by
+// up[i] − down[j]. Without a common constraint each sample violates by itself, by up[k] or −down[k]. The slopes of an entropy are logarithms, which
+// are large even where a step gains nothing; its up and down are the gains of a step, to second order, against a common level.
 #pragma once
 
 #include <vector>

@@ -2,8 +2,9 @@
 //
 //     t ← t + 1;   where y_i (⟨θ, x_i⟩ + θ_b)/t < 1:   θ += n c_i y_i x_i,   θ_b += s² n c_i y_i
 //
-// The average of all w_t needs no vector of its own: an update at step s is in w_t = θ/t for s < t ≤ T, with the weights 1/t, which add up to H_T −
-// H_s where H_t = Σ 1/s over s ≤ t. So `errors` counts the updates of a sample, and `weighted` sums up their H_s. Writes theta, errors and weighted.
+// The average of all w_t needs no vector of its own: an update at step s is in w_t = θ/t for s < t ≤ T, with the weights 1/t, which add up to
+// H_T − H_s where H_t = Σ 1/s over s ≤ t. So `errors` counts the updates of a sample, and `weighted` sums up their H_s. Writes theta, errors and
+// weighted.
 #pragma once
 
 #include "core/rows.hpp"

@@ -2,8 +2,8 @@
 //
 //     g = −n c_i ℓ′(y_i, a⟨v, x_i⟩ + b);   a ← (1 − η_t) a;   v += η_t g x_i / a;   b ← b + η_t (reach·g − penalty·b)
 //
-// where `steps` has an η_t for each index of `piece`. With S = Σ a_t since the average began, and q the updates of u, each times the S of its step, Σ
-// β_t = S u − q: the average takes two numbers a sample. a may have any sign (η_t > 1); where |a| leaves [10⁻⁴, 10⁴], it is multiplied into the
+// where `steps` has an η_t for each index of `piece`. With S = Σ a_t since the average began, and q the updates of u, each times the S of its step,
+// Σ β_t = S u − q: the average takes two numbers a sample. a may have any sign (η_t > 1); where |a| leaves [10⁻⁴, 10⁴], it is multiplied into the
 // vectors before digits are lost. u and q may have more entries than there are samples: further entries shrink, and nothing is added to them. Where
 // steps are too large the iterates grow without bound: the loop stops before a number is beyond 10⁷⁵ (data/scale.py says why). Writes v, u and q.
 #pragma once
