@@ -16,9 +16,9 @@ from _harness import touch_memory
 from _kernel_data import ROWS, samples
 
 CACHE_MB = 2000
-"""Of kernel rows, for everyone."""
+"""The cache of kernel rows, the same for every contender: beyond it the larger sets gain nothing."""
 LIMIT = 120.0
-"""Seconds a fit may take."""
+"""The most seconds of a fit."""
 FIRST = 2500
 """Samples of the fit that precedes the timed ones: a rival's library loads and starts its threads in its first fit."""
 
@@ -49,7 +49,7 @@ def _gapless(**options: Any) -> Any:
 
 @dataclass(frozen=True)
 class Contender:
-    """How one is made, and the package whose version its remembered settings belong to."""
+    """A contender: the function that makes its model, and the package to whose version its remembered settings belong."""
 
     name: str
     package: str
@@ -58,7 +58,7 @@ class Contender:
 
     @property
     def version(self) -> str | None:
-        """None where the package is not installed."""
+        """The version of the package; None where it is not installed."""
         try:
             return version(self.package)
         except PackageNotFoundError:
@@ -96,7 +96,7 @@ class Worker:
         self._holds: tuple[str, str] | None = None
 
     def ready(self, row: str, storage: str) -> None:
-        """Load a row in a storage and fit its first samples once, unless they are loaded."""
+        """Load a row in a storage and fit its first samples once, unless the process has loaded them."""
         if self._process is None or self._holds != (row, storage):
             self._ask(600.0, "prepare", row, storage)
             self._holds = (row, storage)
@@ -151,13 +151,13 @@ def _serve(name: str, pipe: Any) -> None:
             return
         try:
             answer = getattr(served, message)(*arguments)
-        except Exception as error:  # the parent decides what to do with it
+        except Exception as error:  # the parent process raises it
             answer = error
         pipe.send(answer)
 
 
 class _Served:
-    """What runs inside a contender's process."""
+    """The messages that a contender's process answers, each by the method of its name."""
 
     def __init__(self, contender: Contender) -> None:
         self.contender = contender
@@ -175,7 +175,7 @@ class _Served:
         dual = self.model.dual_coef_
         beta = np.zeros(len(self.y))
         beta[self.model.support_] = np.asarray(dual.toarray() if hasattr(dual, "toarray") else dual).ravel()
-        if beta @ self.y < 0:  # a sign convention of its own
+        if beta @ self.y < 0:  # the contender's coefficients have the opposite sign
             beta = -beta
         certificate = getattr(self.model, "certificate_", None)
         claimed = None if certificate is None else (certificate.primal, certificate.dual)
@@ -187,7 +187,7 @@ class _Served:
         with open("/proc/self/clear_refs", "w") as peak:
             peak.write("5")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the judge tells what was reached
+            warnings.simplefilter("ignore")  # the judge tells which gap was reached
             began = time.perf_counter()
             model.fit(X, y)
             seconds = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""What every benchmark shares: the data, interleaved repeats in one process, and its own section of RESULTS.md."""
+"""Helpers of every benchmark: the data, timed and interleaved repeats in one process, and a section of RESULTS.md for each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -30,12 +31,19 @@ def load(name: str) -> tuple[np.ndarray | sp.csr_array, np.ndarray]:
 
 
 def touch_memory(gib: float = 2.0) -> None:
-    """Write to fresh memory and free it: the first touch of a page is slow on virtual machines, and nobody's measurement should pay it."""
+    """Write to fresh memory and free it: the first touch of a page is slow on virtual machines, and no measurement should include it."""
     np.ones(int(gib * 2**27))
 
 
+def seconds_of(work: Callable[[], object]) -> float:
+    """The seconds that one call takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
 def interleave(contenders: dict[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
-    """Each contender's own measurement, taken in turns, so that a busy moment hits all alike."""
+    """The measurements of each contender, taken in turns, so that a busy moment of the machine affects all alike."""
     measured: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, run in contenders.items():
@@ -44,7 +52,7 @@ def interleave(contenders: dict[str, Callable[[], float]], repeats: int) -> dict
 
 
 def write_section(title: str, text: str, packages: tuple[str, ...]) -> None:
-    """Print a section and put it into RESULTS.md, in place of the one with the same title."""
+    """Print a section and put it into RESULTS.md, in the place of a former section with the same title."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     stamp = f"{datetime.date.today()}; Python {platform.python_version()}, {versions}; {os.cpu_count()} cores, {platform.machine()}."
     section = f"## {title}\n\n{stamp}\n\n{text.strip()}\n"

@@ -1,4 +1,4 @@
-"""The data sets of the kernel benchmark, each with a fixed scaling, γ and two C, and the small ones whose fits take milliseconds.
+"""The data sets of the kernel benchmark, each with a fixed scaling, γ and two C, and small data sets whose fits take milliseconds.
 
 Every set is shuffled with seed 0 before it is cut, since some are stored in the order of their classes or of time.
 """
@@ -68,7 +68,7 @@ def _raw(data: str) -> tuple[np.ndarray | sp.csr_array, np.ndarray]:
 def samples(
     row: Row, storage: str = "dense", limit: int | None = None
 ) -> tuple[np.ndarray | sp.csr_matrix, np.ndarray]:
-    """(X, y) of a row in float64 with y = ±1; ``storage`` is "dense", "csr" or "dense32" (float32), ``limit`` cuts to the first so many."""
+    """(X, y) of a row with y = ±1; ``storage`` is "dense", "csr" or "dense32" (float32, else float64), ``limit`` the number of samples to keep."""
     X, y = _raw(row.data)
     chosen = np.random.default_rng(0).permutation(len(y))[: row.n]
     X, y = X[chosen], np.where(np.isin(y[chosen], row.positive), 1, -1)
@@ -82,7 +82,7 @@ def samples(
 def _without_empty_rows(X: sp.csr_array) -> sp.csr_matrix:
     """X with a stored zero in each row without entries: on w8a sklearnex 2026.2 solves another problem where rows are empty (gap 0.19 at any tol).
 
-    A csr_matrix, since some contenders ask for that class by name.
+    The result is a csr_matrix, since some contenders check for that class by name.
     """
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
     mark = sp.csr_matrix((np.full(len(empty), np.nan), (empty, np.zeros_like(empty))), shape=X.shape)

@@ -1,4 +1,4 @@
-"""The tables and the figure of the kernel benchmark, from what ``kernel.py`` has measured."""
+"""The tables and the figure of the kernel benchmark, from the measurements of ``kernel.py``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gapless.plot.style import PALETTE, style
 
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "kernel-growth.png"
 AGREEMENT = 1e-9
-"""How far our gap may be from the judge's, relative to P."""
+"""The largest difference between our gap and the judge's, relative to P: the judge rounds as plain NumPy does, by some 1e-12."""
 RIVALS = tuple(name for name in CONTENDERS if name != OURS)
 TITLES = {
     "gapless": "ours",
@@ -29,12 +29,12 @@ Measured = dict[str, Any]
 
 
 def key(row: str, C: float, gap: float, name: str) -> str:
-    """The key of one contender's fit in what is measured."""
+    """The key of one contender's fit among the measurements."""
     return f"{row} C={C:g} gap={gap:g} {name}"
 
 
 def write(measured: Measured, keep: bool = True) -> None:
-    """Put the section into RESULTS.md and draw the figure, each with as much as there is; or print it only."""
+    """Put the section into RESULTS.md and draw the figure, from the measurements that there are; without ``keep`` print the section only."""
     gaps = sorted({float(k.split("gap=")[1].split()[0]) for k in measured if "gap=" in k}, reverse=True)
     parts = [_method(measured), *(_summary(measured, gap) for gap in gaps)]
     for gap in gaps:
@@ -82,7 +82,7 @@ def _cases(measured: Measured, gap: float) -> list[tuple[str, float]]:
 
 
 def ratios(measured: Measured, gap: float, rival: str) -> dict[str, float]:
-    """rival's time / ours by problem; where the rival did not get there in its time, the limit counts, a lower bound."""
+    """The rival's time over ours for each problem; where the rival did not reach the gap within the limit, the limit counts: a lower bound."""
     found = {}
     for row, C in _cases(measured, gap):
         ours, theirs = (measured.get(key(row, C, gap, name), {}) for name in (OURS, rival))
@@ -240,7 +240,7 @@ def _draw(curves: dict[str, tuple[list[int], list[float]]], slopes: dict[str, fl
     with style():
         figure = Figure(figsize=(7.2, 4.4))
         axes = figure.add_subplot()
-        # At equal n the slowest comes first, so that the legend reads as the lines lie.
+        # The slowest at the smallest n comes first, so that the legend has the order of the lines.
         for name, (sizes, seconds) in sorted(curves.items(), key=lambda item: -item[1][1][0]):
             label = f"{'gapless' if name == OURS else TITLES.get(name, name)}: n$^{{{slopes[name]:.1f}}}$"
             width = 2.6 if name == OURS else 1.6

@@ -1,8 +1,8 @@
 """The machine's own limit: the time to touch every needed kernel entry once, measured beside the fits.
 
-A certificate needs f on all n samples, hence n · nSV entries of the kernel: L = n · nSV · t(d), where t(d) is what an entry costs on all threads when
-nothing but entries is computed: the sum of a Gaussian kernel over one panel of dense float32 rows that fits the caches (``benchmarks/tiles.py``
-compares it with a product by BLAS). For sparse rows a product over the entries alone may undercut t(d); L is taken for dense ones.
+A certificate needs f on all n samples, hence n · nSV entries of the kernel: L = n · nSV · t(d). Here t(d) is the time of an entry, on all threads,
+when nothing but entries is computed: in the sum of a Gaussian kernel over dense float32 rows that fit the caches (``benchmarks/tiles.py`` compares it
+with a product by BLAS). For sparse rows a product over the stored entries alone may take less than t(d); L is that of dense rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from gapless.kernels import RBF, Panels
 
-ROWS = 4096
+ROWS = 4096  # rows of the sum: 16 million entries, some 10 ms
 
 
 @cache

@@ -20,7 +20,7 @@ EPSILON = 0.1
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the tables but for its gap."""
+    """A problem of the tables; with a gap it is a row of one."""
 
     data: str
     squared: bool
@@ -38,7 +38,7 @@ class Case:
 
     @property
     def loss(self) -> str:
-        """Its name, which is the same in scikit-learn and here."""
+        """The name of the loss, which is the same in scikit-learn and in Gapless."""
         return ("squared_" if self.squared else "") + ("epsilon_insensitive" if self.regression else "hinge")
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ def samples(name: str) -> tuple[Any, np.ndarray]:
         X = X.toarray() if sp.issparse(X) else X
         X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0))
     else:
-        X = sp.csr_matrix(X)  # some contenders ask for that class by name, and for indices of 32 bits
+        X = sp.csr_matrix(X)  # some contenders check for that class by name, and for indices of 32 bits
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     if name in REGRESSION:
         return X, (y - y.mean()) / y.std()
@@ -66,7 +66,7 @@ def samples(name: str) -> tuple[Any, np.ndarray]:
 
 
 def primal(case: Case, w: np.ndarray, b: float) -> float:
-    """½(‖w‖² + b²) + C Σ ℓ."""
+    """P = ½(‖w‖² + b²) + C Σ ℓ."""
     X, y = samples(case.data)
     f = X @ np.asarray(w, dtype=np.float64) + b
     short = np.maximum(0.0, np.abs(y - f) - EPSILON) if case.regression else np.maximum(0.0, 1.0 - y * f)
@@ -74,7 +74,7 @@ def primal(case: Case, w: np.ndarray, b: float) -> float:
 
 
 def dual(case: Case, beta: np.ndarray) -> float:
-    """pᵀβ − ε‖β‖₁ − ½(‖Xᵀβ‖² + (Σβ)²), for squared losses less ‖β‖²/4C, at β clipped to its box: a bound on all primal values."""
+    """D = yᵀβ − ε‖β‖₁ − ½(‖Xᵀβ‖² + (Σβ)²), less ‖β‖²/4C for squared losses, at β clipped to its box: no primal value is below it."""
     X, y = samples(case.data)
     bound = np.inf if case.squared else case.C
     low, high = (-bound, bound) if case.regression else (np.where(y > 0, 0.0, -bound), np.where(y > 0, bound, 0.0))

@@ -1,4 +1,4 @@
-"""The tables of the linear benchmark, from what ``linear.py`` has measured."""
+"""The tables of the linear benchmark, from the measurements of ``linear.py``."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ TITLES = {
     "snapml": "Snap ML",
     "SGD": "SGD (sklearn)",
 }
+# What the project asks of the best rival's time over ours: its geometric mean, by storage and gap, and its least value on any row.
 AIMS = {("dense", 1e-3): 8.0, ("sparse", 1e-3): 1.5, ("dense", 1e-6): 20.0, ("sparse", 1e-6): 2.0}
 LEAST = 0.8
 
 
 def key(case: Case, gap: float, name: str) -> str:
-    """The key of one contender's fit in what is measured."""
+    """The key of one contender's fit among the measurements."""
     return f"{case} gap={gap:g} {name}"
 
 
 def ratio(measured: Measured, case: Case, gap: float) -> tuple[float, str, bool] | None:
-    """(the best rival's seconds / ours, that rival, whether it reached the gap); where none did, the longest fit tried counts, a lower bound."""
+    """(the best rival's seconds / ours, that rival, whether it reached the gap); where none did, the longest fit tried counts: a lower bound."""
     ours = measured.get(key(case, gap, OURS), {})
     theirs = {name: measured[key(case, gap, name)] for name in RIVALS if key(case, gap, name) in measured}
     if "seconds" not in ours or not theirs:
@@ -43,13 +44,13 @@ def ratio(measured: Measured, case: Case, gap: float) -> tuple[float, str, bool]
 
 
 def _tried(measured: Measured, case: Case, gap: float, name: str) -> float:
-    """Seconds of the longest fit with which a rival missed a gap, at this C or at a smaller one that excused it from this."""
+    """Seconds of the longest fit with which a rival missed the gap, at this C or at a smaller C, after which it was not run at this one."""
     same = [c for c in CASES if (c.data, c.squared) == (case.data, case.squared) and c.C <= case.C]
     return max(measured.get(key(c, g, name), {}).get("tried", 0.0) for c in same for g in GAPS if g >= gap)
 
 
 def write(measured: Measured, keep: bool = True) -> None:
-    """Put the section into RESULTS.md, with as much as there is; or print it only."""
+    """Put the section into RESULTS.md, from the measurements that there are; without ``keep`` print it only."""
     gaps = [gap for gap in GAPS if any(key(case, gap, OURS) in measured for case in CASES)]
     parts = [_method(measured), _summary(measured, gaps)]
     for gap in gaps:

@@ -1,7 +1,7 @@
 """The rivals of the linear benchmark, and the loosest setting with which each reaches a gap, remembered between runs.
 
-Each rival is a function of one number, its epochs (LIBLINEAR's own package: quarters of a digit of its tolerance), and starts from nothing
-every time. The search makes that number grow until P is within the gap of the optimum, as the judge finds it; a rival need not prove anything.
+Each rival is a function of one number, its epochs (for LIBLINEAR's own package: quarters of a digit of its tolerance), and starts from zero every
+time. The search raises that number until the judge finds P within the gap of the optimum; a rival need not prove anything.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.svm import LinearSVC, LinearSVR
 
 SETTINGS = Path(__file__).parent / ".linear-settings.json"
-"""By version of each rival, so that a second run only measures."""
+"""Settings by the version of each rival, so that a second run only measures."""
 GROWTH = 1.6
+"""The factor from one number of epochs to the next in the search; three halvings then find the number to some 8 %."""
 BEHIND = 20.0
-"""Times the best rival's seconds after which another is not asked on: it cannot be the best."""
+"""The search for a rival's setting ends where a fit takes so many times the best rival's seconds: it cannot be the best."""
 DIGITS = 40
-"""Quarters of a digit of the tightest tolerance that LIBLINEAR's own package is asked for."""
+"""The tightest tolerance of LIBLINEAR's own package, in quarters of a digit: 1e-10."""
 Model = tuple[np.ndarray, float]
 
 
@@ -55,7 +56,7 @@ def _own_liblinear(case: Case, digits: int) -> Model:
     kind = (12 if case.squared else 13) if case.regression else (1 if case.squared else 3)
     option = f"-s {kind} -c {case.C:g} -B 1 -e {10.0 ** (0.25 - 0.25 * digits):g} -q"
     weights, b = train(y, _as_csr(case.data), option + (f" -p {EPSILON:g}" if case.regression else "")).get_decfun()
-    return np.asarray(weights), b  # of the label +1, whichever comes first
+    return np.asarray(weights), b  # get_decfun gives those of the label +1, whichever label comes first
 
 
 def _snap(case: Case, epochs: int) -> Model:
@@ -79,7 +80,7 @@ def _sgd(case: Case, epochs: int) -> Model:
 
 @dataclass(frozen=True)
 class Rival:
-    """How one runs, the package whose version its remembered settings belong to, and the losses that it knows."""
+    """A rival: the function that fits it, the package to whose version its remembered settings belong, and the cases that it covers."""
 
     name: str
     package: str
@@ -88,7 +89,7 @@ class Rival:
 
     @property
     def version(self) -> str | None:
-        """None where the package is not installed."""
+        """The version of the package; None where it is not installed."""
         try:
             return version(self.package)
         except PackageNotFoundError:
@@ -105,7 +106,7 @@ RIVALS = {
         Rival("SGD", "scikit-learn", _sgd),
     )
 }
-"""In the order in which they are asked: those first that are likely to be the fastest."""
+"""The rivals in the order in which they are run: those that are likely to be the fastest come first."""
 
 
 def timed(rival: Rival, case: Case, setting: int) -> tuple[float, Model]:
@@ -118,9 +119,9 @@ def timed(rival: Rival, case: Case, setting: int) -> tuple[float, Model]:
 def settings_of(
     rival: Rival, case: Case, optimum: float, limit: float, skip: str | None, bests: dict[str, float]
 ) -> dict[str, dict[str, Any]]:
-    """For each gap {"setting", "seconds"}, or {"why", "tried"} with the seconds of the longest fit; from memory where an earlier run found them.
+    """For each gap {"setting", "seconds"}, or {"why", "tried"} with the seconds of the longest fit, as an earlier run found them or by a search.
 
-    ``bests`` are the seconds of the best rival so far.
+    ``bests`` holds, for each gap, the seconds of the best rival so far.
     """
     key = f"{rival.name} {rival.version} | {case}"
     known = json.loads(SETTINGS.read_text()) if SETTINGS.exists() else {}
@@ -137,13 +138,14 @@ def settings_of(
 def _search(
     rival: Rival, case: Case, optimum: float, limit: float, bests: dict[str, float]
 ) -> dict[str, dict[str, Any]]:
-    """Let the setting grow until the gap is reached, or a fit of ``limit`` seconds did not reach it."""
+    """Raise the setting until each gap is reached, or until a fit of ``limit`` seconds does not reach it."""
     found: dict[str, dict[str, Any]] = {}
     setting, longest, why = 1, 0.0, ""
     by_digits = rival.name == "liblinear"
-    rival.fit(case, 1)  # a first fit loads what the others find loaded
+    rival.fit(case, 1)  # the first fit loads the library, which the others find loaded
     missed = 0
-    best = 0.0  # gap of the tightest tolerance, beyond which LIBLINEAR's own package does not go: it stops after so many iterations
+    # LIBLINEAR's own package stops after a number of iterations whatever its tolerance: this is the gap that its tightest tolerance reaches.
+    best = 0.0
     if by_digits and not case.squared:
         _, best = _reached(rival, case, DIGITS, optimum)
     for gap in sorted(GAPS, reverse=True):
@@ -179,7 +181,7 @@ def _reached(rival: Rival, case: Case, setting: int, optimum: float) -> tuple[fl
 def _loosest(
     rival: Rival, case: Case, optimum: float, gap: float, missed: int, setting: int, seconds: float
 ) -> dict[str, Any]:
-    """The setting that reaches the gap, looser where one between it and the last that missed does: three halvings."""
+    """The loosest setting that reaches the gap, by three halvings between ``setting``, which reaches it, and ``missed``, which does not."""
     for _ in range(3):
         middle = (missed + setting) // 2
         if middle in (missed, setting):

@@ -1,7 +1,8 @@
 """The loosest tol with which a contender reaches a certified gap, and the storage in which it is fastest; both remembered between runs.
 
-A tolerance is not a gap: each system stops by a rule of its own. All are offered the same grid, and the independent judge decides. The gap shrinks
-with tol, so the search brackets: it guesses the next tol from the last gap, and ends between a failure and a success that are neighbours.
+A tolerance is not a gap: each system stops by a rule of its own. All run with the same grid of tols, and the independent judge decides. The gap
+shrinks with tol, so the search brackets: it guesses the next tol from the last gap, and ends where a tol that misses the gap and one that reaches it
+are neighbours.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ TOLS = (*(float(f"{digit}e-{power}") for power in range(1, 7) for digit in (10, 
 FIRST_GUESS = 0.02
 OURS = "gapless"
 SETTINGS = Path(__file__).parent / ".settings.json"
-"""Remembered by version of each contender, so that a second run only measures; never of gapless, whose solver changes while its version does not."""
+"""Settings by the version of each contender, so that a second run only measures; none of gapless, whose solvers change while its version does not."""
 
 _our_storage: dict[str, str] = {}
 
@@ -35,12 +36,12 @@ def remember(key: str, value: Any) -> None:
 
 
 def key_of(name: str, row: str, C: float, storage: str) -> str:
-    """Where what is known of one contender and problem is kept."""
+    """The key under which the settings of one contender and problem are remembered."""
     return f"{name} {CONTENDERS[name].version} | {row} C={C:g} {storage}"
 
 
 def storage_of(name: str, row: str) -> str:
-    """ "dense" or "csr", whichever makes this contender's fit faster (float32 for the contender that is to have it)."""
+    """The storage in which this contender's fit is faster, "dense" or "csr" ("dense32" for a contender that runs on float32)."""
     dense = "dense32" if CONTENDERS[name].single else "dense"
     if row not in SPARSE:
         return dense
@@ -73,7 +74,7 @@ def loosest(
     while reached - failed > 1:
         tried = _try(worker, row, C, TOLS[index], storage, limit)
         if tried is None:
-            reached, wanted = index, 0.0  # as if it were not on the grid, and neither what is tighter
+            reached, wanted = index, 0.0  # this tol and all tighter ones are left out
             if found["tol"] is None:
                 found = {"tol": None, "why": f"not reached in {limit:g} s"}
         else:
@@ -90,7 +91,7 @@ def loosest(
 
 
 def _try(worker: Worker, row: str, C: float, tol: float, storage: str, limit: float) -> dict | None:
-    """One fit and its certified gap, from memory where an earlier run made it; None where the time ran out."""
+    """The tol, certified gap and seconds of one fit, as remembered or measured; None where the fit did not end within the limit."""
     key = f"{key_of(worker.name, row, C, storage)} tol={tol:g}"
     if key in (known := remembered()):
         return known[key]

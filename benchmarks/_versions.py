@@ -1,6 +1,6 @@
 """One installed version of Gapless in a process of its own, under its own interpreter, so that two versions can be fitted in turns.
 
-python benchmarks/_versions.py      # the other end of the pipe: reads fits from standard input, answers on standard output
+python benchmarks/_versions.py      # the process at the other end of the pipe: reads tasks from standard input, answers on standard output
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Version:
         )
 
     def __call__(self, task: str, *arguments: Any) -> Any:
-        """What ``_TASKS[task]`` answers in the other process."""
+        """The answer of ``_TASKS[task]`` in the other process."""
         assert self._process.stdin is not None and self._process.stdout is not None
         pickle.dump((task, arguments), self._process.stdin)
         self._process.stdin.flush()
@@ -118,9 +118,9 @@ def _timed(fit: Any, certificate: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until the other end is gone."""
+    """Answer tasks until the other end of the pipe is closed."""
     answers = sys.stdout.buffer
-    sys.stdout = sys.stderr  # nobody else writes into the pipe
+    sys.stdout = sys.stderr  # prints must not get into the pipe
     while True:
         try:
             task, arguments = pickle.load(sys.stdin.buffer)

@@ -3,8 +3,8 @@
     python benchmarks/before.py --python ../before/bin/python
     python benchmarks/before.py --python ../before/bin/python --parts kernel --rows a9a,letter
 
-A kernel row runs with the loosest tol, for each version, whose own certificate is within the gap; a linear row with the gap as tol. Seconds are
-medians of fits in turns after one that is not counted; megabytes are the peak of the process during a fit.
+On a kernel row each version runs with the loosest tol whose own certificate is within the gap, on a linear row with the gap as tol. Seconds are
+medians of fits in turns, after one fit that is not counted; megabytes are the peak of the process during a fit.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from _sweep import TOLS
 from _versions import Version
 
 MEASURED = Path(__file__).parent / ".before.json"
-_SHORT = 0.1  # seconds
-_REST = 0.15  # seconds: threads of the version that has just ended hold a core for a while, waiting for more work
+_SHORT = 0.1  # seconds of a fit before which memory is not touched: it finds the memory of the fit before
+_REST = 0.15  # seconds between two fits: threads of the version that has just ended keep a core busy for some 0.1 s
 PARTS = ("kernel", "linear", "small")
 SMALL = ("iris", "wine", "breast_cancer", "digits", "heart_scale", "australian_scale", "german_numer", "colon_cancer")
 TITLE = "Against the version before"
 
 
 def main() -> None:
-    """Measure what was asked for, keep the rest of the last run, and write the section."""
+    """Measure the parts that the options name, keep the other figures of the last run, and write the section."""
     options = _options()
     if "kernel" in options.parts:
         for row in options.rows:
@@ -62,7 +62,7 @@ def _options() -> argparse.Namespace:
 
 
 def stored() -> dict[str, Any]:
-    """What has been measured so far, by key."""
+    """The measurements so far, by key."""
     return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
 
 
@@ -148,9 +148,7 @@ def race(versions: dict[str, Version], tasks: dict[str, tuple]) -> dict[str, Any
     turn = 0
     while turn == 0 or turn < _repeats(max(fits[name][0]["seconds"] for name in fits)):
         for name, version in versions.items():
-            if (
-                turn == 0 or fits[name][0]["seconds"] > _SHORT
-            ):  # a short fit finds the memory that the one before it has touched
+            if turn == 0 or fits[name][0]["seconds"] > _SHORT:
                 version("touch")
             time.sleep(_REST)
             fits[name].append(version(*tasks[name]))
@@ -168,7 +166,7 @@ def _repeats(seconds: float) -> int:
 
 
 def report(measured: dict[str, Any]) -> str:
-    """A line with the means for each part, then all rows."""
+    """The text of the section: a line with the means for each part, then all rows."""
     lines = [
         "| part | rows | before / now, geometric mean | least | most memory, now / before |",
         "|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""What the first use costs: an empty environment made from the wheel, without HOME, with read-only packages and without a compiler.
+"""The time of the first use: in an empty environment made from the wheel, without HOME, with read-only packages and without a compiler.
 
 Run by ``make bench-cold``, which builds the wheel into dist/. Each figure is the median over fresh processes.
 """
@@ -29,7 +29,7 @@ ESTIMATORS = [
     "KernelLogisticRegression",
     "KernelFisherDiscriminant",
 ]
-MOST_IMPORT, MOST_FIRST = 150.0, 50.0  # ms: what is asked of the import, and of a first fit above the second
+MOST_IMPORT, MOST_FIRST = 150.0, 50.0  # ms: the most that the import may take, and a first fit beyond the second
 
 IMPORT = """
 import json, time
@@ -56,7 +56,7 @@ print(json.dumps(times))
 
 
 def main() -> int:
-    """Make the environment, measure in it, write the section; 1 where a bound is missed."""
+    """Make the environment, measure in it, and write the section; returns 1 where a bound is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wheel", type=Path, help="the wheel; the newest of dist/ where none is named")
     parser.add_argument("--repeats", type=int, default=9, help="fresh processes for each figure")
@@ -89,7 +89,7 @@ def newest_wheel() -> Path:
 
 
 def environment(folder: Path, wheel: Path) -> tuple[Path, Path]:
-    """(interpreter, site-packages) of a new environment with the wheel and what it depends on."""
+    """(interpreter, site-packages) of a new environment with the wheel and its dependencies."""
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / "bin" / "python"
     install = [
@@ -103,7 +103,7 @@ def environment(folder: Path, wheel: Path) -> tuple[Path, Path]:
         ":all:",
         wheel,
     ]
-    # No compiler is on the path: the wheel must do.
+    # No compiler is on the PATH, so that a package without a wheel would fail.
     subprocess.run(install, check=True, env={**os.environ, "PATH": "/nonexistent"})
     asked = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
@@ -115,7 +115,7 @@ def environment(folder: Path, wheel: Path) -> tuple[Path, Path]:
 
 
 def run(python: Path, code: str) -> float | list[float]:
-    """What the code prints as JSON, in a fresh process that has no HOME and no compiler."""
+    """The JSON that the code prints in a fresh process without HOME and without a compiler."""
     kept = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")}
     done = subprocess.run(
         [python, "-c", code], check=True, capture_output=True, text=True, cwd="/", env={**kept, "PATH": "/nonexistent"}

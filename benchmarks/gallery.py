@@ -1,10 +1,10 @@
-"""scikit-learn's own examples that use an SVM, as they are, with scikit-learn's classes and with ours in their place.
+"""scikit-learn's own examples that use an SVM, unchanged, run with scikit-learn's classes and with ours in their place.
 
     python benchmarks/gallery.py --examples ../scikit-learn/examples
     python benchmarks/gallery.py --examples ../scikit-learn/examples --only svm/plot_rbf_parameters.py
 
-The list is ``tests/gallery/examples.txt``. Each example runs in a process of its own, in turns; it fails where ours raises, gives a warning of a kind
-that scikit-learn's run does not, or takes more than 1.5 times as long and a second.
+The list is ``tests/gallery/examples.txt``. Each example runs in a process of its own, in turns. An example fails where our run raises, gives a
+warning of a kind that scikit-learn's run does not give, or takes more than 1.5 times as long and a second.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from _harness import write_section
 
 LIST = Path(__file__).resolve().parents[1] / "tests" / "gallery" / "examples.txt"
 _WARNING = re.compile(r"\b([A-Z]\w*Warning): ")
-_TURNS = 3
-_FACTOR, _MORE, _PATIENCE = 1.5, 1.0, 600.0
+_TURNS = 3  # the most pairs of runs of an example that misses the bound of time
+_FACTOR, _MORE = 1.5, 1.0  # the bound of time: so many times scikit-learn's seconds, and so many seconds more
+_PATIENCE = 600.0  # seconds after which a run is ended
 
 
 class Run(NamedTuple):
@@ -35,7 +36,7 @@ class Run(NamedTuple):
 
 
 def main() -> int:
-    """Run the listed examples and write the table; 1 where one of them fails."""
+    """Run the listed examples and write the table; returns 1 where one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", required=True, type=Path, help="the folder examples/ of scikit-learn's sources")
     parser.add_argument("--only", default="", help="examples, by comma; all that are listed if empty")
@@ -61,7 +62,7 @@ def main() -> int:
 
 
 def compare(script: Path) -> tuple[Run, Run]:
-    """Ours and theirs; a pair of runs that misses the bound of time is repeated, and the fastest of each counts."""
+    """(our run, scikit-learn's run); a pair that misses the bound of time is repeated, and the fastest run of each counts."""
     ours, theirs = (
         run("-m", "gapless.testing", script.name, folder=script.parent),
         run(script.name, folder=script.parent),
@@ -75,7 +76,7 @@ def compare(script: Path) -> tuple[Run, Run]:
 
 
 def run(*arguments: str, folder: Path) -> Run:
-    """One run, in the folder of the example, which shows no figure."""
+    """One run in the folder of the example, without showing figures."""
     began = time.perf_counter()
     try:
         done = subprocess.run(
@@ -89,7 +90,7 @@ def run(*arguments: str, folder: Path) -> Run:
 
 
 def verdict(ours: Run, theirs: Run) -> str:
-    """What is wrong with our run, in words; empty where nothing is. What fails with scikit-learn's classes too says nothing of ours."""
+    """What is wrong with our run, in words; empty where nothing is, and where the example fails with scikit-learn's classes too."""
     if ours.failure and not theirs.failure:
         return ours.failure
     if theirs.failure:

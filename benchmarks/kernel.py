@@ -1,13 +1,13 @@
 """Kernel SVMs to the same certified gap: gapless, scikit-learn, scikit-learn-intelex and ThunderSVM on the same rows and cores.
 
-Each contender runs with the loosest tol of one grid that reaches the target gap, as an independent float64 judge finds it (``_verifier``); what is
-timed is ``fit`` alone, in turns, ours with its own certificate inside. Parts of it:
+Each contender runs with the loosest tol of one grid with which an independent float64 judge (``_verifier``) finds the target gap reached. ``fit``
+alone is timed, in turns; our time includes our certificate.
 
     python benchmarks/kernel.py --rows a9a,ijcnn1 --only gapless --gap 1e-3
     python benchmarks/kernel.py --parts small,growth
 
-measure just these and keep the other figures of the last run; without options everything is measured anew. The exit code is 1 where a certificate
-of ours differs from the judge's by more than 1e-9 of P.
+measure only these parts and keep the other figures of the last run; without options everything is measured anew. The exit code is 1 where a
+certificate of ours differs from the judge's by more than 1e-9 of P.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ MEASURED = Path(__file__).parent / ".kernel.json"
 GAPS = (1e-3, 1e-5)
 PREDICTED = 10_000
 PATIENCE = 20.0
-"""Seconds: scikit-learn's SVC is not asked for the tighter gap where the looser one took longer, nor for the larger covtype sets."""
+"""scikit-learn's SVC is not run to the tighter gap where the looser one took more than so many seconds."""
 SINGLE = ("sklearnex f32", "thundersvm")
-"""Contenders whose arithmetic is float32, which stalls before the tighter gap: not asked for it."""
+"""Contenders whose arithmetic is float32, which stalls before the tighter gap: they are not run to it."""
 PARTS = ("fits", "small", "growth")
 
 
 def main() -> None:
-    """Measure what was asked for, write the section and the figure, and judge our own certificates."""
+    """Measure the parts that the options name, write the section and the figure, and compare our certificates with the judge's."""
     options = _options()
     if options.everything and MEASURED.exists():
         MEASURED.unlink()
@@ -85,7 +85,7 @@ def _options() -> argparse.Namespace:
 
 
 def stored() -> dict[str, Any]:
-    """What has been measured so far, by key."""
+    """The measurements so far, by key."""
     return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
 
 
@@ -126,7 +126,7 @@ def measure_row(
 
 
 def _last_tol(row: str, C: float, gap: float) -> float | None:
-    """Where to begin the search: what another contender needed in an earlier run."""
+    """The tol at which the search begins: that of another contender in an earlier run."""
     tols = [stored().get(report.key(row, C, gap, name), {}).get("tol") for name in CONTENDERS if name != "gapless"]
     return next((tol for tol in tols if tol is not None), None)
 
@@ -146,7 +146,8 @@ def _skipped(name: str, row: str, C: float, gap: float) -> str | None:
 def race(
     workers: dict[str, Worker], row: str, C: float, gap: float, storages: dict[str, str], tols: dict[str, float]
 ) -> None:
-    """Fits in turns, as many as their length allows; the last of each is judged, and one that misses the gap runs again with the next tighter tol."""
+    """Fit in turns, as often as the length of a fit allows; the last fit of each contender is judged, and where it misses the gap the contender runs
+    again with the next tighter tol."""
     seconds: dict[str, list[float]] = {name: [] for name in tols}
     last: dict[str, Fit | None] = {}
     turn = 0
@@ -188,7 +189,7 @@ def _repeats(seconds: float) -> int:
 
 
 def predict(row: str, workers: dict[str, Worker]) -> None:
-    """The time of each contender's ``predict`` with its last model, in turns; on how many samples the labels agree with ours."""
+    """Measure each contender's ``predict`` with its last model, in turns, and the share of samples on which its labels agree with ours."""
     n = min(PREDICTED, len(samples(ROWS[row])[1]))
     answers: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {name: [] for name in workers}

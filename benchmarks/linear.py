@@ -1,13 +1,14 @@
 """Linear models to the same certified gap: ours against LIBLINEAR (in scikit-learn and its own package), Snap ML and scikit-learn's SGD.
 
-min ½(‖w‖² + b²) + C Σ ℓ, the intercept regularised as LIBLINEAR has it. Dense data are standardised and stored dense, sparse data as they are. What
-is timed is ``fit``, in turns, ours with its own certificates inside; a rival runs with the loosest setting whose P is within the gap of the optimum.
+The problem is min ½(‖w‖² + b²) + C Σ ℓ, with the intercept regularised as in LIBLINEAR. Dense data are standardised, sparse data are taken as they
+are. ``fit`` is timed, in turns; our time includes our certificates, and a rival runs with the loosest setting whose P is within the gap of the
+optimum.
 
     python benchmarks/linear.py --data a9a,w8a --cost 1 --gap 1e-3
     python benchmarks/linear.py --kind dense --only ours
 
-measure just these and keep the other figures of the last run; without options everything is measured anew. The settings found for rivals are kept
-in any case. The exit code is 1 where a certificate of ours is not confirmed by the judge.
+measure only these parts and keep the other figures of the last run; without options everything is measured anew. The settings found for rivals are
+kept in any case. The exit code is 1 where the judge does not confirm a certificate of ours.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ MEASURED = Path(__file__).parent / ".linear.json"
 LIMIT = 120.0
 OURS = "ours"
 FAR = 3.0
-"""Times the best rival's seconds beyond which a rival is fitted once."""
+"""A rival that takes more than so many times the best rival's seconds is fitted once."""
 AGREEMENT = 1e-9
-"""How far our gap may be from the judge's, relative to P."""
+"""The largest difference between our gap and the judge's, relative to P: the judge rounds as plain NumPy does, by some 1e-12."""
 
 
 def main() -> None:
-    """Measure what was asked for, write the section, and judge our own certificates."""
+    """Measure the parts that the options name, write the section, and compare our certificates with the judge's."""
     options = _options()
     if options.everything and MEASURED.exists():
         MEASURED.unlink()
-    warnings.simplefilter("ignore")  # the judge tells what was reached
+    warnings.simplefilter("ignore")  # the judge tells which gap was reached
     touch_memory()
     passes: dict[str, tuple[float, float]] = {}
     for case in CASES:
@@ -87,7 +88,7 @@ def _options() -> argparse.Namespace:
 
 
 def stored() -> dict[str, Any]:
-    """What has been measured so far, by key."""
+    """The measurements so far, by key."""
     return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
 
 
@@ -98,7 +99,7 @@ def store(key: str, found: dict[str, Any]) -> None:
 
 
 def one_pass(X: Any) -> tuple[float, float]:
-    """Seconds of one X·w and, where X is dense, of one XᵀX: the least of 5."""
+    """(seconds of one X·w, seconds of one XᵀX where X is dense), each the least of 5."""
     w, seconds = np.ones(X.shape[1]), np.full((5, 2), np.inf)
     for turn in range(5):
         began = time.perf_counter()
@@ -160,7 +161,7 @@ def measure(
 
 
 def _hopeless(case: Case, name: str) -> str | None:
-    """Why a rival is not asked: it missed the looser gap with a smaller C on the same data and loss."""
+    """Why a rival is not run: it missed the looser gap with a smaller C on the same data and loss. None where it is run."""
     for C in COSTS:
         before = stored().get(report.key(Case(case.data, case.squared, C), GAPS[0], name), {})
         why = before.get("why", "")
@@ -172,7 +173,7 @@ def _hopeless(case: Case, name: str) -> str | None:
 def race(
     case: Case, gap: float, settings: dict[str, int], once: set[str], passes: tuple[float, float], ours: bool
 ) -> None:
-    """Fits in turns, as many as their length allows, or one; ours is judged, and compared with our other solvers."""
+    """Fit in turns, as often as the length of a fit allows (the contenders of ``once`` one time); our model is judged and our other solvers timed."""
     seconds: dict[str, list[float]] = {name: [] for name in ([OURS] if ours else []) + list(settings)}
     turn, model = 0, None
     while names := [name for name, s in seconds.items() if turn < (_repeats(s[0]) if s and name not in once else 1)]:
@@ -198,7 +199,7 @@ def _repeats(seconds: float) -> int:
 
 
 def _judged(case: Case, gap: float, model: Any, passes: tuple[float, float]) -> dict[str, Any]:
-    """What our model is worth by the judge: its P against the dual value of β; and what a pass takes."""
+    """The judge's view of our model, by its P and the dual value of β, and the time of a pass over the data."""
     result = gl.solve(problem_of(case), tol=gap, max_time=LIMIT)
     P, D = primal(case, np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])), dual(case, result.beta)
     claimed = model.certificate_
@@ -210,7 +211,7 @@ def _judged(case: Case, gap: float, model: Any, passes: tuple[float, float]) -> 
 
 
 def _alternatives(case: Case, gap: float) -> dict[str, Any]:
-    """Seconds of each solver of ours for the problem, without the estimator; None where one takes too long to matter."""
+    """Seconds of each of our solvers on the problem, without the estimator; None where a solver takes more than twice as long as ``auto``."""
     found: dict[str, float | None] = {}
     first = None
     for name in ("auto", "sdca", *(("newton",) if case.squared else ("smoothed_newton", "interior_point"))):

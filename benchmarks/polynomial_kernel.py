@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
-from _harness import interleave, touch_memory, write_section
+from _harness import interleave, seconds_of, touch_memory, write_section
 
 import gapless as gl
 
 N, REPEATS = 400, 5
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """What one call takes."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def main() -> None:
@@ -30,8 +20,8 @@ def main() -> None:
         kernel = psi.kernel()
         times = interleave(
             {
-                "kernel": lambda X=X, kernel=kernel: seconds(lambda: kernel(X)),
-                "features": lambda X=X, psi=psi: seconds(lambda: (Z := psi.transform(X)) @ Z.T),
+                "kernel": lambda X=X, kernel=kernel: seconds_of(lambda: kernel(X)),
+                "features": lambda X=X, psi=psi: seconds_of(lambda: (Z := psi.transform(X)) @ Z.T),
             },
             REPEATS,
         )

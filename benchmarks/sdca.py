@@ -1,7 +1,7 @@
 """One epoch of dual coordinate ascent against one epoch of LIBLINEAR's, on the same rows (hinge, no intercept, C = 1).
 
-An epoch's time is (T(21) − T(1)) / 20, T(k) being a run of k epochs from zero: set-up and data conversion cancel out. LIBLINEAR shrinks while
-it runs, so that its later epochs visit fewer rows; ours count n visits as an epoch, whichever rows they are.
+An epoch's time is (T(21) − T(1)) / 20, where T(k) is the time of k epochs from zero: set-up and data conversion cancel out. LIBLINEAR shrinks while
+it runs, so that its later epochs visit fewer rows; an epoch of ours is n visits, whichever rows they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPEATS = 25
 
 
 def main() -> None:
-    """Measure all data sets, print and store the table."""
+    """Measure all data sets, and write the table."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     touch_memory()
     lines = ["| data | rows | entries a row | ours, ms | LIBLINEAR, ms | ratio |", "|---|---|---|---|---|---|"]

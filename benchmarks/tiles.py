@@ -1,11 +1,11 @@
-"""What a kernel entry costs: f[j] += Σᵢ cᵢ exp(−γ‖xᵢ − xⱼ‖²) in float32, product, exponential and sum in one pass, against a product alone.
+"""The time of a kernel entry: f[j] += Σᵢ cᵢ exp(−γ‖xᵢ − xⱼ‖²) in float32, product, exponential and sum in one pass, against a product alone.
 
 python benchmarks/tiles.py                        # all, into RESULTS.md
 python benchmarks/tiles.py --other PYTHON         # beside the Gapless of another interpreter
-python benchmarks/tiles.py --sums NAME            # one measurement, in ns an entry: the other end of --other
+python benchmarks/tiles.py --sums NAME            # one measurement, in ns an entry: what --other runs in the other interpreter
 
-Dense rows stand beside OpenBLAS's float32 product of the same shape, in turns. The ratio asked for is that of the first design of these tiles
-to the OpenBLAS of its machine. Sparse rows stand beside another version of Gapless where one is named.
+Dense rows are compared with OpenBLAS's float32 product of the same shape, in turns. The ratio asked for is that of the first design of these tiles
+to the OpenBLAS of its machine. Sparse rows are compared with another version of Gapless where one is named.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from _harness import interleave, load, touch_memory, write_section
+from _harness import interleave, load, seconds_of, touch_memory, write_section
 
 from gapless.kernels import RBF, Panels
 
 # d: the ratio of the fused tile's time to that of OpenBLAS's product when the tiles were designed.
 DESIGNED = {3: 0.33 / 0.79, 8: 0.32 / 0.67, 24: 0.47 / 0.82, 54: 0.78 / 1.21, 123: 1.50 / 1.99, 784: 9.3 / 9.8}
-ALLOWED = 1.15
-RIGHT, LEFT = 16384, 1024
+ALLOWED = 1.15  # how many times the designed ratio is allowed
+RIGHT, LEFT = 16384, 1024  # the samples of f, and those of the sum
 REPEATS = 15
-SETTLED = 0.25  # seconds
+SETTLED = 0.25  # seconds of the same work before a measurement (``_settled``)
 SPARSE = ("a9a", "w8a", "news20_text_tfidf")
 
 
 def main() -> None:
-    """Measure all rows, print and store the table."""
+    """Measure all rows, and write the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--other", metavar="PYTHON", help="an interpreter that has another version of Gapless")
     parser.add_argument("--sums", metavar="NAME", help="measure one data set and print ns an entry")
@@ -60,7 +60,7 @@ def _dense() -> str:
         X = np.random.default_rng(0).normal(size=(RIGHT, d)) / np.sqrt(d)
         run, entries = sums(X)
         A, B, out = X.astype(np.float32), X[:LEFT].astype(np.float32).T.copy(), np.empty((RIGHT, LEFT), np.float32)
-        product_alone = partial(_timed, partial(np.matmul, A, B, out=out))
+        product_alone = partial(seconds_of, partial(np.matmul, A, B, out=out))
         seconds = interleave({"fused": partial(_settled, run), "product": partial(_settled, product_alone)}, REPEATS)
         ours, product = (1e9 * float(np.median(seconds[key])) / entries for key in ("fused", "product"))
         ratio = float(np.median(np.array(seconds["fused"]) / np.array(seconds["product"])))
@@ -88,13 +88,13 @@ def _sparse(other: str | None) -> str:
 
 
 def _elsewhere(python: str, name: str) -> float:
-    """The measurement of another version, which must not find this one first."""
+    """The measurement of another version, whose process must not find this version by PYTHONPATH."""
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     return float(subprocess.check_output([python, __file__, "--sums", name], cwd=Path(__file__).parent, env=clean))
 
 
 def _other_work() -> str:
-    """What else a solver and the proof ask for, on dense rows of 24 features."""
+    """The time of other work of solvers and of the proof, on dense rows of 24 features."""
     X = np.random.default_rng(0).normal(size=(RIGHT, 24)) / 5.0
     single, double = Panels(RBF(0.5), X), Panels(RBF(0.5), X, np.float64)
     chosen, c = np.arange(4096), np.ones(RIGHT)
@@ -116,7 +116,7 @@ def _other_work() -> str:
     lines = ["Other work on RBF of 24 features: ns an entry, the median.", "", "| work | ns |", "|---|---|"]
     for name, (work, entries) in cases.items():
         work()
-        ns = 1e9 * float(np.median([_timed(work) for _ in range(REPEATS)])) / entries
+        ns = 1e9 * float(np.median([seconds_of(work) for _ in range(REPEATS)])) / entries
         lines.append(f"| {name} | {ns:.2f} |")
     return "\n".join(lines)
 
@@ -127,18 +127,18 @@ def samples(name: str) -> object:
 
 
 def sums(X: object) -> tuple[Callable[[], float], float]:
-    """(a function that tells the seconds of one sum, the entries in it)."""
+    """(a function that returns the seconds of one sum, the number of kernel entries in it)."""
     n = X.shape[0]  # type: ignore[attr-defined]
     panels = Panels(RBF(0.5), X)
     rng = np.random.default_rng(0)
     left, c = np.sort(rng.choice(n, LEFT, replace=False)), rng.normal(size=LEFT)
     f = np.zeros(n)
-    panels.expand(left, c, f, slice(None))  # rows are prepared
-    return lambda: _timed(lambda: panels.expand(left, c, f, slice(None))), float(LEFT) * n
+    panels.expand(left, c, f, slice(None))  # the first call packs the rows
+    return lambda: seconds_of(lambda: panels.expand(left, c, f, slice(None))), float(LEFT) * n
 
 
 def _least(run: Callable[[], float], entries: float) -> float:
-    """ns an entry of the fastest run of about two seconds."""
+    """The ns an entry of the fastest run within about two seconds."""
     began, least = time.perf_counter(), float("inf")
     while least == float("inf") or time.perf_counter() - began < 2.0:
         least = min(least, 1e9 * run() / entries)
@@ -146,17 +146,11 @@ def _least(run: Callable[[], float], entries: float) -> float:
 
 
 def _settled(run: Callable[[], float]) -> float:
-    """A measurement after others of its own kind: for some 0.1 s after a product OpenBLAS's threads keep a core busy."""
+    """A measurement after others of the same work: for some 0.1 s after a product OpenBLAS's threads keep a core busy."""
     began = time.perf_counter()
     while time.perf_counter() - began < SETTLED:
         run()
     return run()
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

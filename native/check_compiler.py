@@ -1,4 +1,4 @@
-"""Says in a sentence where a C++ compiler is missing or too old for Gapless; run by make before it compiles."""
+"""Prints a sentence where the C++ compiler is missing or too old for Gapless; make runs this before it compiles."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import sys
 
-OLDEST = {"g++": 12, "clang++": 15}  # the first of each with the C++20 that native/ uses
+OLDEST = {"g++": 12, "clang++": 15}  # the first versions with all of C++20 that native/ uses
 
 
 def compiler() -> list[str] | None:
-    """The command that CMake will choose: $CXX, or the first that is there."""
+    """The command that CMake will choose: $CXX, or the first compiler on the PATH; None where there is none."""
     if named := os.environ.get("CXX"):
         words = shlex.split(named)
         return words if words and shutil.which(words[0]) else None
@@ -20,7 +20,7 @@ def compiler() -> list[str] | None:
 
 
 def macros(command: list[str]) -> dict[str, str]:
-    """What the compiler defines by itself; empty where it cannot compile."""
+    """The macros that the compiler predefines, with their values; empty where it cannot compile."""
     answer = subprocess.run(
         [*command, "-dM", "-E", "-x", "c++", "-"], input="", capture_output=True, text=True, check=False
     )
@@ -29,7 +29,7 @@ def macros(command: list[str]) -> dict[str, str]:
 
 
 def complaint() -> str | None:
-    """The sentence, or None where all is well."""
+    """The sentence about what is missing; None where the compiler will do."""
     if sys.platform == "win32":
         return None  # CMake finds Visual Studio by itself
     needs = "Gapless compiles its core: it needs g++ 12 or clang++ 15, or newer"

@@ -5,7 +5,7 @@
 namespace gapless::bind {
 namespace {
 
-// An array as it is, never a converted copy: that would be gone when the view is read.
+// The array itself, never a converted copy, which would be freed before its view is read.
 template <class Array>
 Array as_it_is(const nb::object& value) {
   Array array;

@@ -28,14 +28,14 @@ std::span<const T> view(const In<T>& array) { return {array.data(), array.shape(
 template <class T>
 std::span<T> view(const InOut<T>& array) { return {array.data(), array.shape(0)}; }
 
-// gapless.data.rows: DenseRows, CsrRows or OnesRows, with `d` the number of features, which sparse rows do not tell by themselves.
+// The rows behind a DenseRows, CsrRows or OnesRows of gapless.data.rows; `d` is the number of features, which sparse rows do not hold themselves.
 Rows rows_of(nb::handle rows, Index d);
 
-// gapless.losses: DualBox or DualEntropy.
+// The terms behind a DualBox or DualEntropy of gapless.losses.
 DualTerms dual_of(nb::handle dual);
 inline DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
 
-// A view of numbers that belong to the object `owner`, which it keeps alive.
+// A NumPy view of numbers that belong to the Python object `owner`; the view keeps it alive.
 template <class Values>
 auto seen(Values& values, nb::handle owner) {
   return nb::ndarray<nb::numpy, double, nb::ndim<1>>(values.data(), {static_cast<std::size_t>(values.size())}, owner);

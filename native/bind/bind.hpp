@@ -1,4 +1,4 @@
-// What the files of this folder offer to module.cpp: one function a folder of native/.
+// The functions of this folder that module.cpp calls: each binds one folder of native/, or a part of one.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Python's face of native/core: instruction sets, threads, and the one- and two-variable steps of the dual.
+// Bindings of native/core: instruction sets, threads, and the one- and two-variable steps of the dual.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -21,7 +21,7 @@
 #define GAPLESS_EXPORT extern "C" __attribute__((visibility("default")))
 #endif
 
-// For threadpoolctl, which looks these up by name in the libraries of a process (gapless/machine.py).
+// threadpoolctl looks these two functions up by name in the libraries of a process (gapless/machine.py registers them).
 GAPLESS_EXPORT int gapless_get_num_threads() {
   const int limit = gapless::thread_limit(), cores = gapless::core_count();
   return limit > 0 && limit < cores ? limit : cores;

@@ -1,4 +1,4 @@
-// Python's face of native/crammer_singer.
+// Bindings of native/crammer_singer.
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>

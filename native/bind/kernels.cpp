@@ -1,4 +1,4 @@
-// Python's face of native/kernels. gapless.kernels.panel makes the specification of an expression, checks nothing here.
+// Bindings of native/kernels. gapless.kernels.panel makes the specification of an expression and checks it; nothing is checked here.
 #include "bind/kernels.hpp"
 
 #include <nanobind/stl/string.h>
@@ -33,7 +33,7 @@ nb::object places_of(Places places) {
   return nb::cast(nb::ndarray<nb::numpy, const Index, nb::ndim<1>>(places.data(), {places.size()}));
 }
 
-// block(Z, right places, X, left places) → k of those rows of Z (down) with those of X (across); each called with a matrix of samples.
+// A kernel in Python: call(Z, right places, X, left places) returns the entries of those rows of Z (rows) with those rows of X (columns).
 class PythonBlock final : public Block {
  public:
   explicit PythonBlock(nb::object call) : call_(std::move(call)) {}
@@ -54,7 +54,7 @@ class PythonBlock final : public Block {
   nb::object call_;
 };
 
-// (kind, gamma or factor, coef0, degree, parts, gram or block)
+// The expression of a specification (kind, gamma or factor, coef0, degree, parts, gram or block). `kept` receives the objects whose memory it reads.
 Expression expression_of(nb::handle spec, std::vector<nb::object>& kept) {
   const auto parts = nb::cast<nb::tuple>(spec);
   const std::string name = nb::cast<std::string>(parts[0]);

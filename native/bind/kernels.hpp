@@ -1,4 +1,4 @@
-// The Python object that holds a kernel's panels, and whatever they read.
+// The Python object that holds a kernel's panels and the arrays that they read.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Python's face of native/l1.
+// Bindings of native/l1.
 #include "l1/descent.hpp"
 
 #include <nanobind/stl/tuple.h>

@@ -1,10 +1,10 @@
-// gapless._native. Functions release the interpreter's lock wherever they may take longer than 10 µs.
+// The module gapless._native. Its functions release the interpreter's lock wherever they may take longer than 10 µs.
 #include "bind/bind.hpp"
 #include "core/freed_memory.hpp"
 
 NB_MODULE(_native, m) {
 #ifdef NDEBUG
-  nanobind::set_leak_warnings(false);  // what a module or a cache still holds when Python ends is no leak
+  nanobind::set_leak_warnings(false);  // objects that a module or a cache still holds when Python ends are no leaks
 #endif
   m.doc() = "The compiled core of Gapless; arrays are checked by its callers.";
   gapless::keep_freed_memory();

@@ -1,4 +1,4 @@
-// Python's face of native/newton.
+// Bindings of native/newton.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
@@ -24,7 +24,7 @@ struct PiecewiseHeld {
 
 Vector optional(const std::optional<In<double>>& array) { return array ? view(*array) : Vector{}; }
 
-// An array of as many numbers as the model has columns, filled without the interpreter's lock.
+// A new array with a number for each column of the model, filled by fill(out) without the interpreter's lock.
 template <class Fill>
 Array<double> made(PiecewiseHeld& held, const Fill& fill) {
   std::vector<double> out(static_cast<std::size_t>(held.of.columns()));
@@ -36,13 +36,12 @@ Array<double> made(PiecewiseHeld& held, const Fill& fill) {
 }
 
 void gram(nb::object rows, Index d, std::optional<In<Index>> chosen, In<double> weight, bool ones, bool single, bool sparse,
-            InOut2<double> out) {
+          InOut2<double> out) {
   const Rows views = rows_of(rows, d);
   const GramTask task{chosen ? chosen->data() : nullptr, weight.data(), count(weight.shape(0)), ones, single, sparse};
   double* const to = out.data();
   nb::gil_scoped_release free;
   weighted_gram(views, task, to);
-
 }
 
 }  // namespace

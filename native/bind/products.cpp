@@ -1,4 +1,4 @@
-// Python's face of native/core: products with all rows, and samples that are the same.
+// Bindings of native/core: products with all rows, and which samples are equal.
 #include "core/products.hpp"
 
 #include <nanobind/stl/vector.h>

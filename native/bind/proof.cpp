@@ -1,4 +1,4 @@
-// Python's face of native/proof: what a dual point and decision values prove.
+// Bindings of native/proof: the bounds that a dual point and decision values prove.
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
@@ -15,12 +15,12 @@
 namespace gapless::bind {
 namespace {
 
-constexpr double least_error = 1e-290;  // what underflows: LEAST of proof/values.py
+constexpr double least_error = 1e-290;  // a bound on what underflow loses: LEAST of gapless/proof/outward.py
 
 using Pair = std::tuple<double, double>;
 using Pairs = nb::typed<nb::tuple, nb::typed<nb::tuple, double, double>, nb::ellipsis>;
 
-// A new NumPy array of n numbers that are still to be written, and where they are.
+// A new NumPy array of n numbers that are still to be written, and the address of the first.
 std::pair<Array<double>, double*> new_array(std::size_t n) {
   double* data = new double[n];
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
@@ -38,7 +38,6 @@ std::tuple<Array<double>, double, double> feasible(In<double> lower, In<double> 
   return {array, repair.outside, repair.off};
 }
 
-DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
 
 Pair best_multiple(nb::handle box, In<double> beta, double square) {
   const DualBox terms = box_of(box);
@@ -103,18 +102,20 @@ Array<double> losses(nb::handle dual, In<double> f) {
 void bind_proof(nb::module_& m) {
   m.def("proof_feasible", feasible, nb::arg("lower"), nb::arg("upper"), nb::arg("groups"), nb::arg("totals"),
         nb::arg("coupled"), nb::arg("beta"),
-        "(feasible β, how far the given one was from its box, and its clipped sums from their totals).");
+        "(a feasible β, how far the given β was from its box, how far its sums, after clipping, were from their totals).");
   m.def("proof_best_multiple", best_multiple, nb::arg("box"), nb::arg("beta"), nb::arg("square"),
         "(s, D(sβ)) for the best s that stays in the box, where square is βᵀKβ.");
   m.def("proof_bounds", bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("free"), nb::arg("multiple"),
         nb::arg("primal"), nb::arg("plain"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
         nb::arg("weights"), nb::arg("shift"),
-        "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple "
-        "of a feasible β, written to beta and f, then D, P and offsets of β itself as computed; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).");
+        "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, the parts of D and of P that were added for rounding) at the best "
+        "multiple sβ of a feasible β, which is written to beta and f; then (D, P, intervals) at β itself, as computed. f is off by at most factor · "
+        "sizes. weights are (‖w‖², its error, the error of βᵀKβ, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
-        "The interval of best offsets of each group, for decision values f without one.");
+        "The interval of best offsets of each group, for decision values f that have none added.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),
-        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is, the sum as computed).");
+        "(a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, the part of it that was added for "
+        "these errors, the sum as computed).");
   m.def(
       "proof_losses_at",
       [](nb::handle dual, In<Index> groups, In<double> offsets, In<double> f) {
@@ -133,7 +134,7 @@ void bind_proof(nb::module_& m) {
         }
         return array;
       },
-      nb::arg("beta"), nb::arg("g"), nb::arg("r"), nb::arg("u"), nb::arg("terms"), "How far Kβ, as computed, is at most from the exact sums.");
+      nb::arg("beta"), nb::arg("g"), nb::arg("r"), nb::arg("u"), nb::arg("terms"), "Bounds on the errors of Kβ as computed.");
   m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
 }
 

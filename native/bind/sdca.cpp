@@ -1,4 +1,4 @@
-// Python's face of native/sdca.
+// Bindings of native/sdca.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 

@@ -1,4 +1,4 @@
-// Python's face of native/smo: the engine, and its parts for tests.
+// Bindings of native/smo: the engine, and its parts for tests.
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// Python's face of native/textbook: one function for the epoch of each textbook solver, and the order of visits.
+// Bindings of native/textbook: one function for the epoch of each textbook solver, and the generator of the order of visits.
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// Python's face of native/proof/twofold*: the same proofs with twice the digits. gapless.proof.twofold is the only caller.
+// Bindings of native/proof/twofold*: the bounds in numbers of twice the digits. gapless.proof.twofold and gapless.kernels.formula call them.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -27,7 +27,8 @@ constexpr std::array<std::pair<const char*, Kind>, 16> kinds = {{
     {"sum", Kind::sum}, {"product", Kind::product}, {"exp", Kind::exp}, {"series", Kind::series},
 }};
 
-// (kind, a, b, degree, coefficients, parts, rows, number of features, given entries)
+// The formula of a specification (kind, a, b, degree, coefficients, parts, rows, number of features, given entries). `kept` receives the objects
+// whose memory it reads.
 proof::Formula formula_of(nb::handle spec, std::vector<nb::object>& kept) {
   const auto parts = nb::cast<nb::tuple>(spec);
   const std::string name = nb::cast<std::string>(parts[0]);
@@ -57,7 +58,7 @@ proof::Formula formula_of(nb::handle spec, std::vector<nb::object>& kept) {
   return found;
 }
 
-// Two rows of an array: the upper and the lower parts.
+// A vector of numbers of twice the digits: an array of two rows, the upper and the lower parts.
 using Halves = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 proof::TwoVector halves(const Halves& array) { return {array.data(), array.data() + array.shape(1)}; }
 

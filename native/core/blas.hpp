@@ -1,5 +1,5 @@
 // SciPy's BLAS and LAPACK, through the function pointers that scipy.linalg.cython_blas and cython_lapack export: nothing is linked, and no second
-// copy is loaded. Matrices are Fortran's, by columns. The bindings fill the table when the module is imported.
+// copy is loaded. Matrices are stored by columns, as in Fortran. The bindings fill the table when the module is imported (bind/blas.cpp).
 #pragma once
 
 namespace gapless {

@@ -1,5 +1,5 @@
-// An array whose entries are written before they are read: unlike a vector it is not filled first, which for long arrays takes as long as a
-// pass over them, and leaves the first touch of each page to the threads that use it.
+// An array whose entries are written before they are read. Unlike std::vector it is not filled with zeros first: that would take as long as a pass
+// over the array, and the first touch of each page is left to the thread that uses it.
 #pragma once
 
 #include <memory>

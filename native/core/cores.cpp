@@ -16,7 +16,7 @@ namespace {
 
 constexpr double no_quota = std::numeric_limits<double>::infinity();
 
-// Version 2 writes "quota period", or "max period" where there is no bound.
+// Control groups of version 2 have one file, "quota period", or "max period" where there is no quota.
 double quota_v2(const std::string& folder) {
   std::ifstream file(folder + "/cpu.max");
   std::string quota;
@@ -27,14 +27,15 @@ double quota_v2(const std::string& folder) {
   return digits >> time && time > 0.0 ? time / period : no_quota;
 }
 
-// Version 1 has a file for each of the two, and −1 where there is no bound.
+// Control groups of version 1 have a file for the quota, −1 where there is none, and one for the period.
 double quota_v1(const std::string& folder) {
   std::ifstream quota(folder + "/cpu.cfs_quota_us"), period(folder + "/cpu.cfs_period_us");
   double time = 0.0, of = 0.0;
   return quota >> time && period >> of && time > 0.0 && of > 0.0 ? time / of : no_quota;
 }
 
-// A group is bound by the groups above it too. Inside a container the path may name folders that are not mounted: they say nothing.
+// The least quota of the group at `path` and of the groups above it, which bind it too. Inside a container the path may name folders that are not
+// mounted; such folders have no quota.
 template <class Quota>
 double least(const std::string& mount, std::string path, Quota quota) {
   double out = quota(mount);
@@ -72,7 +73,7 @@ double cgroup_quota(const std::string& root) {
 int usable_cores() {
   int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 #ifdef __linux__
-  cpu_set_t mask;  // of 1024 cores; a larger machine keeps the count above
+  cpu_set_t mask;  // has room for 1024 cores; on a larger machine the call fails, and the count above stays
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) cores = std::max(1, CPU_COUNT(&mask));
   const double quota = cgroup_quota("");
   if (quota < cores) cores = std::max(1, static_cast<int>(std::ceil(quota)));

@@ -12,9 +12,9 @@ namespace {
 
 using Key = std::uint64_t;
 
-constexpr Index block = 1024;  // samples of a piece of work, and between two looks for Ctrl-C
+constexpr Index block = 1024;  // samples of a piece of work, and between two calls of listen(): some 10 to 100 µs of hashing
 
-// The next key of a chain, over the bits of a number; the sum makes one zero of both.
+// The next key of a chain, with the bits of a number mixed in; the sum with 0.0 turns −0 into 0.
 Key mix(Key key, double number) {
   key ^= std::bit_cast<Key>(number + 0.0);
   key *= 0x9E3779B97F4A7C15u;  // 2⁶⁴ over the golden ratio, odd: Knuth's multiplicative hash
@@ -61,7 +61,7 @@ std::vector<Index> distinct(const R& rows, const double* y, const Index* groups,
       keys[i] = key_of(rows, i, mix(static_cast<Key>(groups[i] + 1), y[i]));
   });
 
-  // An open table, at most half full, of kinds; −1 is a free place.
+  // An open-addressing hash table of kinds, at most half full; −1 marks a free place.
   const std::size_t places = std::bit_ceil(static_cast<std::size_t>(2 * n + 1));
   std::vector<Index> table(places, -1), first;
   for (Index i = 0; i < n; ++i) {

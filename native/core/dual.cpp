@@ -3,8 +3,8 @@
 namespace gapless {
 namespace {
 
-constexpr int most_steps = 200;
-constexpr double rounding = 1e-15;
+constexpr int most_steps = 200;     // a guard: Newton takes some 5 steps, and bisection alone some 60 to the last digit of a bracket
+constexpr double rounding = 1e-15;  // a step below this share of the variable, some 4 units of float64, is the last
 
 double xlogx(double a) { return a > 0.0 ? a * std::log(a) : 0.0; }
 
@@ -20,7 +20,7 @@ double DualEntropy::step(Index i, double f, double beta, double q) const {
     const double h = t - margin - pull * (s - a);
     (h > 0.0 ? high : low) = t;
     double next = t - h / (1.0 + pull * s * (1.0 - s));
-    // Newton must halve its steps, or it may cycle.
+    // A Newton step that leaves the bracket, or is longer than half of the last step and so might cycle, is replaced by bisection.
     if (!(low <= next && next <= high) || std::fabs(next - t) > 0.5 * last) next = 0.5 * (low + high);
     last = std::fabs(next - t);
     t = next;

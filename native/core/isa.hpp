@@ -9,17 +9,17 @@
 //     extern const TileLoops tile_loops = {expand};
 //     }
 //
-// Such a file must not instantiate templates of the standard library that are not inlined (vectors, sort, ...): the linker keeps one copy of
-// each, perhaps the one with instructions that this machine lacks. Loops take pointers and lengths.
+// Such a file must not instantiate templates of the standard library that are not inlined (vectors, sort, ...): the linker keeps one copy of each
+// such instance, perhaps that of a level whose instructions this machine lacks. Loops take pointers and lengths.
 #pragma once
 
 namespace gapless {
 
 enum class Level { base, v2, v3, v4 };
 
-Level best_level();        // that this machine has
-Level level();             // in use
-void use_level(Level to);  // for GAPLESS_ISA and the tests; not while other threads are inside a call
+Level best_level();        // the highest level that this machine has
+Level level();             // the level in use
+void use_level(Level to);  // for GAPLESS_ISA and the tests; not to be called while other threads are inside a loop
 
 }  // namespace gapless
 

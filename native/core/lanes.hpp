@@ -1,8 +1,8 @@
-// One vector register of the level that a file *.isa.cpp is compiled for, and loops over arrays by such vectors. Included by such files alone: what
-// is here differs from level to level, and so lives in the level's namespace.
+// Vectors of the width of one register, and loops over arrays by such vectors. Only files *.isa.cpp include this header: the width differs from level
+// to level (core/isa.hpp), and so everything here lives in the level's namespace.
 //
-// A loop body is written once, as a template on V: a vector for most of the array, float64 for what is left. The vectors are GCC's and Clang's;
-// where there are none, a vector is one number.
+// A loop body is written once, as a template on V: a vector for most of the array, float64 for the last entries. The vectors are the vector types of
+// GCC and Clang; for other compilers a vector is one number.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ template <class T>
 GAPLESS_INLINE T lane(const T& vector, int) { return vector; }
 #endif
 
-// Places in arrays need not be multiples of anything.
+// Reads and writes of vectors at any place in an array: memcpy compiles to an unaligned load or store.
 template <class V>
 GAPLESS_INLINE V read(const double* from) {
   V out;
@@ -58,7 +58,7 @@ GAPLESS_INLINE Lanes<T> load(const T* from) {
   return out;
 }
 
-// As many entries as a vector of float64 has, in float64.
+// As many entries as a vector of float64 has lanes, converted to float64.
 GAPLESS_INLINE Lanes<double> load64(const double* from) { return load(from); }
 GAPLESS_INLINE Lanes<double> load64(const float* from) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -71,7 +71,7 @@ GAPLESS_INLINE Lanes<double> load64(const float* from) {
 #endif
 }
 
-// A comparison of V as bytes, zero for false.
+// Writes the outcome of a comparison of two V, a byte for each lane, zero for false.
 template <class M>
 GAPLESS_INLINE void write_mask(const M& mask, std::uint8_t* to) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -94,7 +94,7 @@ GAPLESS_INLINE V size_of(const V& a) { return larger<V>(a, -a); }
 template <class V>
 GAPLESS_INLINE V constant(double value) { return V{} + value; }
 
-// The sum, and the largest, of a vector's lanes.
+// The sum of a vector's lanes, and the largest of them.
 GAPLESS_INLINE double sum_of(const Lanes<double>& vector) {
   double parts[lanes<double>];
   for (int k = 0; k < lanes<double>; ++k) parts[k] = lane<double>(vector, k);
@@ -123,7 +123,7 @@ struct LaneSum {
   GAPLESS_INLINE double total() const { return sum_of(wide) + rest; }
 };
 
-// Likewise the largest, of numbers that are at least `least`.
+// The largest entry of an array, most of which is read by vectors, or `least` where no entry is larger.
 struct LaneMost {
   Lanes<double> wide;
   double rest;
@@ -139,7 +139,7 @@ struct LaneMost {
   GAPLESS_INLINE double total() const { return larger(largest_of(wide), rest); }
 };
 
-// body<V>(k) for the places from `begin` to `end`, each V covering as many places as it has lanes.
+// Calls body<V>(k) for the places from `begin` to `end`; a V covers as many places from k on as it has lanes.
 template <class Body>
 GAPLESS_INLINE void by_lanes(Index begin, Index end, const Body& body) {
   Index k = begin;

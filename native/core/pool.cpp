@@ -28,10 +28,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread spins for work, or the caller for the others, before it sleeps. A sleeping thread takes some 50 µs to wake, one that spins
-// under 1 µs: to spin about as long as waking takes wastes at most as much again.
+// How long a thread of the pool spins for work, and the caller for the other threads, before it sleeps. A sleeping thread takes some 50 µs to wake, a
+// spinning one under 1 µs: spinning for as long as waking takes wastes at most as much time again.
 constexpr auto spin_time = std::chrono::microseconds(50);
-// The caller wakes this often while it waits for a long piece of another thread, to listen for Ctrl-C.
+// The caller wakes this often, while it waits for a long piece of another thread, to listen for Ctrl-C; core/cancel.hpp has the same interval.
 constexpr auto listen_time = std::chrono::milliseconds(20);
 
 GAPLESS_INLINE void pause() {
@@ -46,7 +46,8 @@ GAPLESS_INLINE void pause() {
 #endif
 }
 
-// Spins until `done`, for spin_time at most; says whether it is done. The clock is read every 32 rounds: it costs as much as a pause or two.
+// Spins until done() is true, for spin_time at most, and returns done(). The clock is read every 32 rounds: reading it costs as much as a pause or
+// two.
 template <class Done>
 bool spin(const Done& done) {
   const Clock::time_point end = Clock::now() + spin_time;
@@ -59,7 +60,8 @@ bool spin(const Done& done) {
   }
 }
 
-// Threads inherit the mask of the one that starts them: signals belong to the threads of Python, whose sleep they end.
+// Blocks all signals while threads are started. A thread inherits the mask of the thread that starts it, and signals must reach the threads of
+// Python, whose waits they interrupt.
 struct SignalsBlocked {
 #ifndef _WIN32
   sigset_t before;
@@ -75,7 +77,7 @@ struct SignalsBlocked {
 #endif
 };
 
-thread_local bool inside = false;  // a piece, or a thread of the pool
+thread_local bool inside = false;  // whether this thread is doing a piece, or belongs to the pool: then it does not share work again
 thread_local int limit_here = 0;
 std::atomic<int> limit{0}, cores{0};
 
@@ -83,7 +85,7 @@ std::atomic<int> limit{0}, cores{0};
 // the job's number (32 bits), whether it is open (1), the seats that are left for joining threads (15), and the threads inside (16).
 using State = std::uint64_t;
 constexpr State one_inside = 1, one_seat = State{1} << 16, open = State{1} << 31, one_job = State{1} << 32;
-constexpr int most_threads = 1 << 12;  // what 15 bits of seats hold, with room
+constexpr int most_threads = 1 << 12;  // well below the 2¹⁵ seats and 2¹⁶ threads inside that the state has room for
 
 State job_of(State state) { return state >> 32; }
 int seats_of(State state) { return static_cast<int>((state >> 16) & 0x7fff); }
@@ -91,7 +93,8 @@ int inside_of(State state) { return static_cast<int>(state & 0xffff); }
 
 class Pool {
  public:
-  // Does all pieces, and throws what the first of them threw; false, having done nothing, where another thread uses the pool.
+  // Does all pieces and returns true, or throws the exception of the lowest piece that threw one. Returns false, with nothing done, where another
+  // thread uses the pool.
   bool run(Index pieces, int threads, const std::function<void(Index, int)>& work);
 
  private:
@@ -101,7 +104,7 @@ class Pool {
   void failed(Index piece) noexcept;
   void wait_for_others();
 
-  std::mutex user_;  // held during a job by its caller
+  std::mutex user_;  // held by the caller of a job until it ends
   alignas(64) std::atomic<State> state_{0};
   alignas(64) std::atomic<Index> next_{0};
   alignas(64) std::atomic<int> sleepers_{0};
@@ -110,7 +113,7 @@ class Pool {
   std::condition_variable work_came_, all_left_;
   int workers_ = 0;
 
-  // The job: written while nobody is inside, read by those who are.
+  // The job. It is written while no thread is inside, and read by the threads inside.
   const std::function<void(Index, int)>* work_ = nullptr;
   Index pieces_ = 0;
   std::mutex failure_;
@@ -118,7 +121,8 @@ class Pool {
   Index error_piece_ = 0;
 };
 
-// Never destroyed: its threads sleep on it when the process ends. A child of a fork has none of the threads: it leaves the pool as it is.
+// The pool is never destroyed, since its threads still wait on it when the process ends. The child of a fork has none of the threads: it leaves the
+// old pool as it is, and makes a new one.
 std::atomic<Pool*> current{nullptr};
 
 Pool& pool() {
@@ -144,7 +148,7 @@ void Pool::start(int workers) {
     try {
       std::thread([this] { live(); }).detach();
     } catch (const std::system_error&) {
-      return;  // the system gives no more threads: those that are there do the work
+      return;  // the system has no more threads to give, and those that were started do the work
     }
   }
 }
@@ -157,7 +161,8 @@ void Pool::live() {
   for (;;) {
     if (!spin([&] { return joinable(state_.load(std::memory_order_relaxed)); })) {
       std::unique_lock lock(sleep_);
-      sleepers_.fetch_add(1);  // before it looks once more: a caller opens a job first and then counts sleepers
+      // Counted before the next look at the state: a caller opens its job first and counts sleepers then, so that no wake-up is missed.
+      sleepers_.fetch_add(1);
       if (!joinable(state_.load())) work_came_.wait(lock);
       sleepers_.fetch_sub(1);
       // A thread that wakes too late for a short job spins for the next one, which often follows at once.
@@ -191,7 +196,7 @@ void Pool::pieces_of(int thread, bool listens) {
 }
 
 void Pool::failed(Index piece) noexcept {
-  next_.store(pieces_, std::memory_order_relaxed);  // nobody begins another piece
+  next_.store(pieces_, std::memory_order_relaxed);  // no thread begins another piece
   const std::lock_guard lock(failure_);
   if (error_ && error_piece_ < piece) return;
   error_ = std::current_exception();

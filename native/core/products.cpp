@@ -8,22 +8,22 @@
 namespace gapless {
 namespace {
 
-// Stored entries of a piece of work: some 20 µs, beside which handing it over costs nothing.
+// Stored entries of a piece of work: some 20 µs, beside which the microsecond of handing it over is little.
 constexpr double piece_entries = 1 << 16;
-// Sums over all rows are cut into parts with sums of their own, which must be worth clearing and adding up: a part has this many entries, and
-// 16 for each number that it sums.
+// Xᵀβ is cut into parts, each a range of rows with a vector of d sums of its own. These vectors must be cleared and added up at the end, so that a
+// part has at least this many entries, and at least 16 for each of its sums.
 constexpr double part_entries = 1 << 18;
 constexpr double part_depth = 16;
-constexpr Index most_parts = 8;  // beyond it the parts of usual data are too short, and memory grows with them
+constexpr Index most_parts = 8;  // bounds the memory of the sums; the number of parts must not depend on that of the threads
 
-// Calls work(begin, end) for ranges of `count` rows, cut into pieces by their entries.
+// Calls work(begin, end) for ranges that cover `count` rows, with about piece_entries entries each.
 template <class Work>
 void by_pieces(Index count, double all_entries, const Work& work) {
   const Index pieces = std::clamp<Index>(static_cast<Index>(all_entries / piece_entries), 1, std::max<Index>(count, 1));
   share(pieces, [&](Index piece, int) { work(count * piece / pieces, count * (piece + 1) / pieces); });
 }
 
-// (rows, columns) of numbers by rows, turned.
+// Writes the transpose of a (rows, columns) matrix, both stored by rows.
 void transpose(const double* from, Index rows, Index columns, double* to) {
   for (Index i = 0; i < rows; ++i)
     for (Index c = 0; c < columns; ++c) to[c * rows + i] = from[i * columns + c];

@@ -1,5 +1,5 @@
-// Products of all rows with vectors, in float64 whatever the values are, on the threads of the pool. How the work is cut never depends on the
-// number of threads, so that neither does the rounding.
+// Products of all rows with vectors, in float64 whatever the type of the values, on the threads of the pool. How the work is cut into pieces, and
+// with it the rounding, does not depend on the number of threads.
 #pragma once
 
 #include "core/isa.hpp"
@@ -10,7 +10,7 @@ namespace gapless {
 // out = X W, where W is (d, columns) and out (n, columns), both by rows.
 void matvec(const Rows& rows, const double* w, Index columns, double* out);
 
-// out = Xᵀ B, where B is (n, columns) and out (d, columns), both by rows. Rows whose entries of B all are zero are not read.
+// out = Xᵀ B, where B is (n, columns) and out (d, columns), both by rows. A row of X whose row of B is zero is not read.
 void rmatvec(const Rows& rows, const double* beta, Index columns, Index d, double* out);
 
 // out[k] = ‖x‖² of row k · step, for every k with k · step < n.

@@ -5,10 +5,12 @@
 namespace gapless::GAPLESS_LEVEL {
 namespace {
 
-// Rows that are listed before they are added: as many as keep four at a time busy, and a list that stays in the registers' neighbourhood.
+// Rows with β ≠ 0 that are listed before they are added up, since add_rows takes four at a time: the list takes 1 KB, and blocks of so many dense
+// rows stay in the cache from one column to the next.
 constexpr Index listed = 64;
 
-// Of dense rows, one column after another is a dot product, as long as the row stays in the cache; W is given by columns for that.
+// Writes X W for the rows from `begin` to `end`. For dense rows W is given by columns, and each entry is a dot product with a row that stays in the
+// cache.
 template <class T>
 void dots_of(const DenseRows<T>& rows, Index begin, Index end, const double* w, Index columns, double* out) {
   if (columns == 1) return dots(rows, begin, end - begin, w, 0.0, out + begin);
@@ -29,7 +31,7 @@ void dots_of(const R& rows, Index begin, Index end, const double* w, Index colum
   }
 }
 
-// out += Σ βᵢ xᵢ for one column of β, whose entries stand `columns` apart.
+// Adds Σ βᵢ xᵢ over the rows from `begin` to `end` to `out`, for one column of β, whose entries are `columns` apart.
 template <class R>
 GAPLESS_INLINE void combine_column(const R& rows, Index begin, Index end, const double* beta, Index columns, double* out) {
   Index which[listed];
@@ -48,7 +50,7 @@ GAPLESS_INLINE void combine_column(const R& rows, Index begin, Index end, const 
 }
 template <class T>
 void combine_of(const DenseRows<T>& rows, Index begin, Index end, const double* beta, Index columns, double* out) {
-  for (; begin < end; begin += listed)  // by blocks, which stay in the cache from one column to the next; out is (columns, d)
+  for (; begin < end; begin += listed)  // blocks of rows stay in the cache from one column to the next; out is (columns, d)
     for (Index c = 0; c < columns; ++c)
       combine_column(rows, begin, end < begin + listed ? end : begin + listed, beta + c, columns, out + c * rows.d);
 }

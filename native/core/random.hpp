@@ -1,4 +1,4 @@
-// A generator that every machine repeats from its seed: xorshift64* (Vigna 2016), of full period in 64 bits.
+// A generator whose numbers follow from the seed alone, on every machine: xorshift64* (Vigna 2016), with the full period of 2⁶⁴ − 1.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Random {
     return state_ * UINT64_C(2685821657736338717);
   }
 
-  // A number from 0 to n − 1: the upper 32 bits, scaled instead of divided, which is unbiased to 2⁻³² n.
+  // A number from 0 to n − 1: the upper 32 bits times n over 2³², without a division; each is as likely as any other to within 2⁻³² n.
   Index below(Index n) { return static_cast<Index>(((next() >> 32) * static_cast<std::uint64_t>(n)) >> 32); }
 
   // A random order of `values`, each as likely as any other (Fisher & Yates).
@@ -30,7 +30,7 @@ class Random {
       std::swap(values[static_cast<std::size_t>(k)], values[static_cast<std::size_t>(below(k + 1))]);
   }
 
-  // As many uniform draws from 0 to n − 1 as there is room for n of them, with replacement.
+  // Fills `values` with n draws from 0 to n − 1, with replacement, where n is its length.
   template <class T>
   void draw(Span<T> values) {
     for (T& value : values) value = static_cast<T>(below(length(values)));

@@ -1,4 +1,4 @@
-// Products with some rows, for files *.isa.cpp: compiled for each level, in its namespace.
+// Products with some of the rows. Only files *.isa.cpp include this header: it is compiled for each level, in the level's namespace.
 #pragma once
 
 #include "core/lanes.hpp"
@@ -12,7 +12,7 @@ template <class T>
 GAPLESS_INLINE void add_rows(const DenseRows<T>& rows, const Index* which, const double* scale, Index count,
                              double* GAPLESS_RESTRICT v) {
   Index k = 0;
-  for (; k + 4 <= count; k += 4) {  // four at a time, so that the sums are read and written a quarter as often
+  for (; k + 4 <= count; k += 4) {  // four rows at a time, so that v is read and written a quarter as often
     const T *a = rows.row(which[k]), *b = rows.row(which[k + 1]), *c = rows.row(which[k + 2]), *e = rows.row(which[k + 3]);
     const double p = scale[k], q = scale[k + 1], r = scale[k + 2], s = scale[k + 3];
     for (Index j = 0; j < rows.d; ++j)
@@ -26,13 +26,13 @@ GAPLESS_INLINE void add_rows(const R& rows, const Index* which, const double* sc
   for (Index k = 0; k < count; ++k) rows.add(which[k], scale[k], v);
 }
 
-// ⟨x, w⟩ + b of the rows from `begin`, or with x² in the place of x. A row's sum has the same bits whichever rows stand beside it: the last
-// rows, fewer than four, go through the same loop, in which the last one stands in for those that are missing.
+// Writes ⟨x, w⟩ + b of `count` rows from `begin` on, or ⟨x², w⟩ + b where `squared`. A row's sum has the same bits whichever rows are beside it:
+// where fewer than four rows are left they go through the same loop, in which the last row takes the place of the missing ones.
 template <bool squared = false, class T>
 GAPLESS_INLINE void dots(const DenseRows<T>& rows, Index begin, Index count, const double* w, double b, double* GAPLESS_RESTRICT out) {
   constexpr int step = lanes<double>;
   const Index d = rows.d, whole = d - d % step;
-  for (Index k = 0; k < count; k += 4) {  // four at a time, so that their additions do not wait for each other
+  for (Index k = 0; k < count; k += 4) {  // four rows at a time, so that their additions do not wait for each other
     const Index left = count - k - 1;
     const T *x = rows.row(begin + k), *y = x + (left < 1 ? left : 1) * d, *z = x + (left < 2 ? left : 2) * d, *u = x + (left < 3 ? left : 3) * d;
     Lanes<double> p{}, q{}, r{}, s{};

@@ -1,5 +1,5 @@
-// The rows of X behind one set of accessors, so that a loop over samples is written once for every storage: a template on the rows' type.
-// Sums are float64 whatever the values are.
+// The rows of X behind one set of accessors, so that a loop over samples is written once for every storage, as a template on the type of the rows.
+// Sums are float64 whatever the type of the values.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ struct DenseRows {
   static constexpr bool is_sparse = false;
   GAPLESS_INLINE Index size() const { return n; }
   GAPLESS_INLINE const T* row(Index i) const { return values + i * d; }
-  GAPLESS_INLINE Index begin(Index i) const { return i * d; }  // of the row's entries; begin(n) is their number
+  GAPLESS_INLINE Index begin(Index i) const { return i * d; }  // the place of the row's first entry; begin(n) is the number of entries
   GAPLESS_INLINE double entries() const { return static_cast<double>(n) * static_cast<double>(d); }
 
+  // ⟨x_i, w⟩, and w += scale x_i.
   GAPLESS_INLINE double dot(Index i, const double* w) const { return dot_entries(i * d, i * d + d, w); }
   GAPLESS_INLINE void add(Index i, double scale, double* w) const { add_entries(i * d, i * d + d, scale, w); }
-  // The same by the place of the row's entries, for loops that know it.
+  // The same for a row whose entries are those from `begin` to `end`, for loops that know these places.
   GAPLESS_INLINE double dot_entries(Index begin, Index end, const double* w) const {
     const T* x = values + begin;
     const Index d = end - begin;
-    double sums[8] = {};  // lanes written out: their additions do not wait for each other, and vectorise
+    double sums[8] = {};  // eight sums, so that additions do not wait for each other and the loop vectorises without reassociation
     Index j = 0;
     for (; j + 8 <= d; j += 8)
       for (int h = 0; h < 8; ++h) sums[h] += static_cast<double>(x[j + h]) * w[j + h];
@@ -47,7 +48,7 @@ struct DenseRows {
   }
 };
 
-// CSR. indices are 32 bits, indptr 64.
+// CSR, with indices of 32 bits and indptr of 64 bits.
 template <class T>
 struct CsrRows {
   const T* values;
@@ -63,7 +64,7 @@ struct CsrRows {
 
   GAPLESS_INLINE double dot(Index i, const double* w) const { return dot_entries(indptr[i], indptr[i + 1], w); }
   GAPLESS_INLINE void add(Index i, double scale, double* w) const { add_entries(indptr[i], indptr[i + 1], scale, w); }
-  // The same by the place of the row's entries, for loops that know it.
+  // The same for a row whose entries are those from `k` (or `begin`) to `end`, for loops that know these places.
   GAPLESS_INLINE double dot_entries(Index k, Index end, const double* w) const {
     double even = 0.0, odd = 0.0;  // two sums, so that an addition need not wait for the one before
     for (; k + 1 < end; k += 2) {

@@ -1,4 +1,4 @@
-// Runs of consecutive places: what lies side by side in a matrix is copied and summed side by side.
+// Runs of consecutive places: entries that lie side by side in a matrix are copied and summed in one loop.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace gapless {
 
-// For each place where, in `places`, the run of consecutive places ends that it is in.
+// For each j the end, as an index into `places`, of the run of consecutive places that places[j] belongs to.
 inline std::vector<Index> run_ends(Places places) {
   const Index n = length(places);
   std::vector<Index> ends(places.size(), n);

@@ -1,18 +1,19 @@
-// Views of arrays that belong to somebody else.
+// Views of arrays whose memory belongs to the caller, and the types of their indices.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-// Accessors that files of several instruction sets share: always inlined, so that no copy of one level serves another (core/isa.hpp).
+// For functions that files of several instruction sets share: always inlined, so that no copy compiled for one level is called from another
+// (core/isa.hpp).
 #if defined(__GNUC__) || defined(__clang__)
 #define GAPLESS_INLINE [[gnu::always_inline]] inline
 #else
 #define GAPLESS_INLINE __forceinline
 #endif
 
-// An array that is written through no other pointer: without it loops over many arrays do not vectorise.
+// For a pointer to an array that is reached through no other pointer: without this promise loops over several arrays do not vectorise.
 #define GAPLESS_RESTRICT __restrict
 
 namespace gapless {

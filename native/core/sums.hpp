@@ -1,4 +1,4 @@
-// A sum that keeps what rounding loses (Neumaier 1974). Files that use it are compiled without reassociation, as all of ours are.
+// A sum that keeps what rounding loses (Neumaier 1974). It needs files that are compiled without reassociation, as all files here are.
 #pragma once
 
 namespace gapless {

@@ -7,10 +7,10 @@
 namespace gapless {
 namespace {
 
-// A block that moves by less than this share of its cost moves by its rounding: nothing is learnt.
+// A block whose largest change is below this share of its cost, some 4 roundings, is left as it is.
 constexpr double rounding = 1e-15;
 
-// work(value, the feature's row of W) for each entry of row i.
+// Calls work(value, the feature's row of W) for each stored entry of row i.
 template <class R, class F>
 GAPLESS_INLINE void each_feature(const R& rows, Index i, const Matrix<double>& W, const F& work) {
   const Index begin = rows.begin(i), end = rows.begin(i + 1);
@@ -30,11 +30,12 @@ struct Block {
   std::size_t size = 0;
 };
 
+// linear += the scores ⟨w_m, x_i⟩ of the block's classes.
 template <class R>
 void add_scores(const R& rows, Index i, const Matrix<double>& W, Block& block) {
   double* linear = block.linear.data();
   const Index *classes = block.classes.data(), size = count(block.size);
-  if (size == W.columns)  // all classes, in their order
+  if (size == W.columns)  // the block has all classes, in their order
     each_feature(rows, i, W, [&](double value, const double* weights) {
       for (Index q = 0; q < size; ++q) linear[q] += value * weights[q];
     });
@@ -44,7 +45,7 @@ void add_scores(const R& rows, Index i, const Matrix<double>& W, Block& block) {
     });
 }
 
-// The level at which Σ of the block's levels above it, less the level each, is `need`.
+// The level t with Σ max(0, levels[q] − t) = need. It rises while levels below it drop out of the sum (Michelot 1986).
 double level_of(const Block& block, double need) {
   double total = -need;
   for (std::size_t q = 0; q < block.size; ++q) total += block.levels[q];
@@ -58,7 +59,7 @@ double level_of(const Block& block, double need) {
         total += block.levels[q];
         ++above;
       }
-    if (above >= free || above == 0) return level;  // fewer each time, but for rounding
+    if (above >= free || above == 0) return level;  // the number above falls in each round but the last, or by rounding stays
     free = above;
   }
 }
@@ -92,7 +93,7 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
     }
     if (!(largest > rounding * c)) continue;
     model.moved[i] = true;
-    std::size_t kept = 0;  // only classes that move are written
+    std::size_t kept = 0;  // the number of classes that move; only their weights are written
     for (std::size_t q = 0; q < block.size; ++q) {
       const Index m = block.classes[q];
       if (block.change[q] == 0.0) continue;

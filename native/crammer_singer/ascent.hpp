@@ -1,8 +1,8 @@
-// The sequential dual method (Keerthi et al. 2008) for Crammer and Singer's machine: D is maximised over one sample's block after the other.
+// The sequential dual method (Keerthi et al. 2008) for Crammer and Singer's machine: D is maximised over the block of one sample after the other.
 //
-// With a = ‖x̃_i‖² and g = f(x_i) + [m ≠ y] the block minimises ½a‖β‖² + ⟨g − aβ_old, β⟩ over Σβ = 0, β ≤ (c at y, 0 elsewhere), which is
-// β_m = min(bound_m, (level − g_m)/a + β_old_m) for the one level where the sum is zero. Starting from no bounds, the level only rises when
-// classes go to theirs, so that a few rounds find it exactly (Michelot 1986). Writes beta, W, b and moved.
+// With a = ‖x̃_i‖² and g_m = f_m(x_i) + [m ≠ y], the new block minimises ½a‖β‖² + ⟨g − aβ_old, β⟩ over Σβ = 0, β ≤ bound (c at y, 0 elsewhere). Its
+// solution is β_m = min(bound_m, (level − g_m)/a + β_old_m), for the one level at which the sum is zero. The search begins as if no class were at its
+// bound; the level only rises when classes go to their bounds, so that a few rounds find it exactly (Michelot 1986). Writes beta, W, b and moved.
 #pragma once
 
 #include "core/rows.hpp"
@@ -12,26 +12,26 @@ namespace gapless {
 
 struct BlockProblem {
   Rows rows;
-  Places codes;             // the classes
-  Vector cost, curvature;   // c and a
-  double shift;             // s² of the intercept
-  double entries;           // what a class of a row costs, in entries
+  Places codes;             // the class y of each sample
+  Vector cost, curvature;   // c and a of each sample
+  double shift;             // s² of a regularised intercept, else 0
+  double entries;           // the stored entries of an average row: the work of one class of a block
 };
 
 struct BlockModel {
   Matrix<double> beta;  // (n, k)
-  Matrix<double> W;     // (d, k): the classes of a feature stand side by side
+  Matrix<double> W;     // (d, k): the weights of a feature for all classes are side by side
   Out b;
   Span<bool> moved;     // the samples whose block has moved
 };
 
 struct BlockPass {
-  Index position;  // in the order, after the last block
-  double work;     // entries met
+  Index position;  // the place in `order` after the last block
+  double work;     // the entries that were read or written
 };
 
-// One block for each sample of `order` from `position` on, until `budget` entries are met, at least one. Unless `whole`, classes outside a block
-// stay outside.
+// Maximises D over the block of each sample of `order` from `position` on until `budget` entries are met, at least one block. Unless `whole`, a block
+// has only its true class and the classes whose β is not zero.
 BlockPass ascend_blocks(const BlockProblem& problem, Places order, Index position, double budget, bool whole, const BlockModel& model);
 
 }  // namespace gapless

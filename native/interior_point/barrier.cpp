@@ -11,11 +11,12 @@
 namespace gapless {
 namespace {
 
-constexpr double boundary = 0.995;  // share of the way to the nearest bound that a step may go
-constexpr double least_step = 1e-6;
-// Entries of A, and of vectors beside it, in one piece of a pass: some 50 µs, many times what handing it to a thread costs.
+constexpr double boundary = 0.995;   // the share of the way to the nearest bound that a step may go (Mehrotra's choice, as in most implementations)
+constexpr double least_step = 1e-6;  // a shorter step means that rounding is in the way: the iteration is stuck
+// Entries of A and numbers of samples in one piece of a pass: some 50 µs, many times as long as handing it to a thread takes. A pass reads and writes
+// some 20 numbers of a sample beside its row.
 constexpr double piece_entries = 1 << 17, sample_numbers = 20.0;
-constexpr Index most_pieces = 16;
+constexpr Index most_pieces = 16;    // bounds the memory of the sums; the number of pieces must not depend on that of the threads
 
 constexpr int halvings = 60;  // of the share of a price at which a half with a bend begins
 
@@ -65,7 +66,7 @@ Barrier::Barrier(const DenseRows<double>& A, const DualBox& box, Vector factor, 
   BarrierTask first = task();
   first.direction = w_.data();
   first.mu = 0.0;
-  // Decisions, by the pass that makes products; the rest of what it makes is not used.
+  // The decisions A w, by the pass that computes products with A; its other results are not used here.
   pass(&BarrierLoops::predict, first, nullptr);
   f_ = aimed_;
   for (std::size_t k = 0; k < size; ++k) {

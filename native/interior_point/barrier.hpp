@@ -8,8 +8,8 @@
 //
 //     (diag ρ + AᵀTA) dw = g − ρ∘w + Aᵀ(β + σTq),   T = 1/(u/α + ξ/(c − α) + d),   dα = T (q − σ A dw),
 //
-// so that an iteration costs one weighted AᵀA, four products with A, and a factorisation whose size is the number of columns. The terms of
-// the samples are made in the pass that multiplies their rows.
+// so that an iteration costs one weighted AᵀA, four products with A, and a factorisation whose size is the number of columns. Each pass computes the
+// terms of some samples and multiplies their rows while these are in the cache.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@
 
 namespace gapless {
 
-// One pass over the samples [begin, end). Arrays of halves hold those of the first kind for all samples, then those of the second.
+// One pass over the samples [begin, end). Arrays of halves hold the first half of every sample, then the second half of every sample.
 struct BarrierTask {
   DenseRows<double> A;
   Index begin, end;
@@ -28,26 +28,27 @@ struct BarrierTask {
   const double *sign, *target, *price, *bend;
   double *alpha, *surplus, *slack;     // the iterate
   double *dalpha, *dsurplus, *dslack;  // the corrected direction
-  const double *f, *direction;         // decisions, and a model step whose product with A is asked for
+  const double *f, *direction;         // the decisions A w, and a step of w whose product with A the pass computes
   double *weight, *rhs;                // T, and β + σTq
-  double *aimed, *df;                  // A times the predictor's step, and the corrector's
-  double *total;                       // += Aᵀ rhs
+  double *aimed, *df;                  // A times the predictor's step, and A times the corrector's step
+  double *total;                       // Aᵀ rhs is added to it
   double mu, step;
 };
 
-// What passes add up, or take the largest of.
+// The results of a pass: `blocking` is a largest value, the others are sums.
 struct BarrierSums {
   double blocking;          // 1 over the step to the nearest bound
   double zero, two, total;  // complementarity along the affine direction is (1 − t) zero + t² two; on the path at μ = 1 it is total
   double lacking, loss;     // Σ uα + ξ(c − α), Σ h(t − σf)
 };
 
+// The passes of an iteration in their order, each with the arrays that it writes and, after the semicolon, the sums that it returns.
 struct BarrierLoops {
   BarrierSums (*predictor)(const BarrierTask&);  // weight, rhs, total
   BarrierSums (*predict)(const BarrierTask&);    // aimed; blocking, zero, two, total
   BarrierSums (*corrector)(const BarrierTask&);  // rhs, total
-  BarrierSums (*correct)(const BarrierTask&);    // df and the corrected direction; blocking
-  BarrierSums (*move)(const BarrierTask&);       // the iterate, a step further; lacking and loss at f
+  BarrierSums (*correct)(const BarrierTask&);    // df, dalpha, dsurplus, dslack; blocking
+  BarrierSums (*move)(const BarrierTask&);       // alpha, surplus, slack after the step; lacking and loss at f
 };
 
 GAPLESS_DECLARE_LEVELS(BarrierLoops, barrier_loops)
@@ -63,10 +64,10 @@ class Barrier {
   void iterate();  // one predictor and one corrector step
 
   std::vector<double> beta() const;  // Σ σα over a sample's halves
-  double gap() const { return lacking_ + infeasible_ * residual_; }  // P − D, estimated
-  double value() const { return value_; }                            // the whole problem's objective
-  double mu() const;                                                 // of the central path that the iterate is about at
-  bool stuck() const { return stuck_; }
+  double gap() const { return lacking_ + infeasible_ * residual_; }  // an estimate of P − D
+  double value() const { return value_; }                            // the objective of the whole problem
+  double mu() const;                                                 // the μ of the point on the central path near which the iterate is
+  bool stuck() const { return stuck_; }                              // whether the last iteration found no step
   std::vector<double>&w() { return w_; }
   std::vector<double>&f() { return f_; }
   std::vector<double>&alpha() { return alpha_; }
@@ -87,8 +88,8 @@ class Barrier {
   std::vector<double> rho_, g_, w_, f_;
   std::vector<double> sign_, target_, price_, bend_, alpha_, surplus_, slack_, dalpha_, dsurplus_, dslack_;
   std::vector<double> weight_, rhs_, aimed_, df_;
-  double constant_, infeasible_ = 1.0;  // how much of the first residual of stationarity is left
-  double residual_ = 0.0;               // that residual, as a part of the gap
+  double constant_, infeasible_ = 1.0;  // infeasible_: the share of residual_ that is left after the steps so far
+  double residual_ = 0.0;               // the part of the gap that the residual of stationarity made at the start
   double lacking_ = 0.0, value_ = 0.0;
   bool stuck_ = false;
 };

@@ -9,17 +9,18 @@
 namespace gapless::GAPLESS_LEVEL {
 namespace {
 
-constexpr Index block = 256;  // samples between the making of their terms and the product with their rows, which stay in the cache
+constexpr Index block = 256;  // samples whose terms are computed before their rows are multiplied: with 60 features 120 KiB, which stay in the cache
 
 Index end_of(const BarrierTask& task, Index i) { return task.end - i < block ? task.end : i + block; }
 
+// total += Aᵀ rhs over the rows from `begin` to `end`.
 void combine(const BarrierTask& task, Index begin, Index end) {
   Index which[block];
   for (Index k = begin; k < end; ++k) which[k - begin] = k;
   add_rows(task.A, which, task.rhs + begin, end - begin, task.total);
 }
 
-// One half of a sample, or of as many as V has lanes.
+// One half of a sample, or of as many samples as V has lanes: a is α, x is ξ.
 template <class V>
 struct Half {
   V c, a, u, x, sigma, target, d, s, inverse;  // s = c − α, and 1/e
@@ -33,7 +34,7 @@ struct Half {
   GAPLESS_INLINE V shortfall(const V& f) const { return target - sigma * f - d * a; }
 };
 
-// The second-order terms of the corrector, from the predictor's dα = αs·part.
+// The second-order terms cμ − du dα and cμ + dξ dα of the corrector, from the predictor's dα = αs·part.
 template <class V>
 struct Second {
   V u, x;

@@ -8,9 +8,9 @@
 namespace gapless {
 namespace {
 
-constexpr double on_kink = 1e-14;  // a decision that is nearer to its kink is on either side, by rounding
+constexpr double on_kink = 1e-14;  // some 50 roundings: for a decision nearer to its kink rounding decides the side, which does not count
 
-// The β that a decision with the shortfall e = p − f calls for.
+// The β that maximises β e − ε|β|, where e = p − f: a bound, or zero.
 double called(const DualBox& box, std::size_t i, double e) {
   return e > box.epsilon[i] ? box.upper[i] : (e < -box.epsilon[i] ? box.lower[i] : 0.0);
 }

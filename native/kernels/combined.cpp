@@ -1,5 +1,5 @@
-// Constants, multiples, powers, sums and products of kernels: tiles combine entry by entry. A sum over c of a multiple or of a sum of kernels
-// needs no tile of its own: the factor goes to c, and the sums add up.
+// Constants, multiples, powers, sums and products of kernels: their tiles are combined entry by entry. Σ c k of a multiple or of a sum of kernels
+// needs no tile of its own: the factor is multiplied into c, and the sums of the parts are added.
 #include <algorithm>
 #include <numeric>
 
@@ -8,6 +8,7 @@
 namespace gapless {
 namespace {
 
+// A constant.
 template <class T>
 class Fixed final : public Node<T> {
  public:
@@ -74,6 +75,7 @@ class Changed final : public Node<T> {
   int degree_;
 };
 
+// The rows of both parts of a sum or a product.
 struct Both : Side {
   Both(std::unique_ptr<Side> one, std::unique_ptr<Side> two) : first(std::move(one)), second(std::move(two)) {}
   std::unique_ptr<Side> first, second;

@@ -1,4 +1,4 @@
-// Functions of ⟨x, z⟩, ‖x − z‖² or ‖x − z‖₁ of dense rows: packing, and the calls of the loops in dense.isa.cpp.
+// Kernels that are functions of ⟨x, z⟩, ‖x − z‖² or ‖x − z‖₁, on dense rows: the packing of rows, and the calls of the loops in dense.isa.cpp.
 #include "kernels/dense.hpp"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr Index left_bytes = 256 << 10;  // of packed left rows that stay in the second cache, of at least 512 KiB
-constexpr Index packed_at_once = 64;     // features: with them a panel stays in the innermost cache
-constexpr Index few_values = 1 << 18;    // below which packing is not worth a second thread
+constexpr Index left_bytes = 256 << 10;  // packed left rows of a tile's sum: half of a second cache of 512 KiB, so that they stay in it
+constexpr Index packed_at_once = 64;     // features that are packed at a time: 16 rows of them in float64 are 8 KiB, and stay in the innermost cache
+constexpr Index few_values = 1 << 18;    // numbers up to which packing takes some 0.1 ms, and is not worth a second thread
 
 template <class T>
 class Aligned {
@@ -33,7 +33,7 @@ class Aligned {
   std::unique_ptr<T, Free> data_;
 };
 
-// Panels of `width` rows, feature by feature; rows beyond the last are zero.
+// Rows packed in panels of `width` rows, feature by feature; the last panel is filled up with rows of zeros.
 template <class T>
 struct PackedSide : Side {
   PackedSide(Index n, Index width, Index d)
@@ -114,7 +114,7 @@ class Dense final : public Node<T> {
   }
   bool has_rounding() const override { return formula_.kind == Kind::rbf; }
 
-  // Norms in natural units: see Panels::apply_bounded.
+  // The norms are 1 + γ‖x − centre‖²: those of the packed rows are in binary logarithms.
   Rounding rounding(const Side& any, Index n) const override {
     const auto& side = static_cast<const PackedSide<T>&>(any);
     Rounding found;
@@ -129,7 +129,7 @@ class Dense final : public Node<T> {
  private:
   static Index panels(Index n, Index width) { return (n + width - 1) / width; }
 
-  // n values in precision T, and zeros up to `places`.
+  // Writes n values in precision T, and zeros up to `places`.
   static void cast(const double* from, Index n, T* to, Index places) {
     for (Index i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
     std::fill(to + n, to + places, T(0));
@@ -190,10 +190,10 @@ class Dense final : public Node<T> {
     }
   }
 
-  // Features of a row, moved and scaled; returns the sum of their squares.
+  // Writes (feature − middle) · scale for n features of a row; returns the sum of their squares.
   template <class S>
   double scaled(const S* row, const double* middle, Index n, T* to) const {
-    double norms[4] = {};  // lanes written out: they vectorise
+    double norms[4] = {};  // four sums, so that the loop vectorises without reassociation
     Index k = 0;
     for (; k + 4 <= n; k += 4)
       for (Index h = 0; h < 4; ++h) {

@@ -9,17 +9,17 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int vectors = 2;
+constexpr int vectors = 2;  // across a tile: with one, each load of a right row would serve half as many products (kernels/lanes.hpp has the rows)
 template <class T>
 constexpr int columns = vectors * lanes<T>;
 
-// One tile's sums, in registers.
+// The sums of one tile, in registers.
 template <class T>
 struct Sums {
   Lanes<T> at[tile_rows][vectors];
 };
 
-// GCC unrolls these loops over registers only when it is told to.
+// sums += Σ over n features of a b, or −= |a − b| where `absolute`. GCC unrolls the loops over registers only when it is told to.
 template <class T, bool absolute>
 GAPLESS_INLINE void add_features(const T* left, const T* right, Index n, Sums<T>& sums) {
   for (Index k = 0; k < n; ++k) {
@@ -40,7 +40,7 @@ GAPLESS_INLINE void add_features(const T* left, const T* right, Index n, Sums<T>
   }
 }
 
-// What the profile is applied to: a product, or a product less norms, or minus a sum of absolute differences.
+// The start of the sums that the profile is applied to: the two norms for RBF, zero for others.
 template <class T, Kind kind>
 GAPLESS_INLINE void begin(const T* left_norms, const Lanes<T>* right_norms, Sums<T>& sums) {
 #pragma GCC unroll 16
@@ -54,7 +54,8 @@ GAPLESS_INLINE void begin(const T* left_norms, const Lanes<T>* right_norms, Sums
     }
 }
 
-// The same for long rows, in stretches that are summed by themselves. Not inlined: its second set of sums would cost the others their registers.
+// The sums of long rows: each stretch of features is summed by itself. The function is not inlined, since its second set of sums would take registers
+// from the loops for short rows.
 template <class T, Kind kind>
 [[gnu::noinline]] void long_products(const T* left, const T* left_norms, const T* right, const T* right_norms, Index d,
                                      Sums<T>& total) {
@@ -74,6 +75,7 @@ template <class T, Kind kind>
   }
 }
 
+// The sums of one tile over all features.
 template <class T, Kind kind>
 GAPLESS_INLINE void products(const T* left, const T* left_norms, const T* right, const T* right_norms, Index d, Sums<T>& sums) {
   if (sizeof(T) == 8 || d <= undivided_features) {
@@ -93,7 +95,7 @@ GAPLESS_INLINE void products(const T* left, const T* left_norms, const T* right,
     for (int v = 0; v < vectors; ++v) sums.at[r][v] = found.at[r][v];
 }
 
-// use(row, vector, entry) for each entry of a tile; rows and vectors are constants after unrolling.
+// Calls use(row, vector, entries) for each vector of entries of a tile; row and vector are constants after unrolling.
 template <class T, Kind kind, class Use>
 GAPLESS_INLINE void entries(const Formula<T>& formula, Sums<T>& sums, const Use& use) {
   const PowerOfTwo<T>* power = power_constants<T>();
@@ -205,8 +207,8 @@ void tile(const Formula<T>& formula, Packed<T> left, Index rows, Packed<T> right
     for (Index i = 0; i < rows; i += tile_rows) {
       Sums<T> sums;
       products<T, kind>(left.values + i * d, left.norms + i, right.values + j * d, right.norms + j, d, sums);
-      // Full tiles and those at an edge share one copy of the profile's code, which the compiler may contract in one way only: an entry has the
-      // same bits wherever it stands.
+      // Full tiles and tiles at an edge share one copy of the profile's code: the compiler could contract two copies differently, and an entry must
+      // have the same bits wherever it is in a tile.
       T* to = out + i * stride + j;
       T edge[tile_rows * columns<T>];
       const bool full = rows - i >= tile_rows && width - j >= columns<T>;
@@ -241,7 +243,7 @@ void multiply(const T* weights, Index panels, const T* entries, Index n, double*
   }
 }
 
-// The loop of a formula's kind.
+// Calls the loop that is compiled for the formula's kind.
 template <class T>
 void any_sum(const Formula<T>& f, Packed<T> left, const T* c, Index left_panels, Packed<T> right, Index right_panels, double* out) {
   switch (f.kind) {

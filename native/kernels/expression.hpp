@@ -1,4 +1,4 @@
-// What a kernel is made of, and the samples it is asked for.
+// A kernel as an expression of its parts, and the samples that its entries are computed for.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace gapless {
 
-// Some samples of many: those named, or a run of them.
+// n samples of many: those at `places`, or a run of consecutive ones.
 struct Chosen {
-  const Index* places = nullptr;  // a run from `begin` on if null
+  const Index* places = nullptr;  // null for the run from `begin` on
   Index begin = 0, n = 0;
 
   GAPLESS_INLINE Index operator[](Index i) const { return places ? places[i] : begin + i; }
@@ -21,7 +21,7 @@ struct Chosen {
 struct Samples {
   Rows rows;
   Chosen chosen;
-  const void* matrix = nullptr;  // by which a Block knows the matrix
+  const void* matrix = nullptr;  // a name for the matrix, which a Block (below) is called with
 
   Index size() const { return chosen.n; }
   Index features() const {
@@ -29,11 +29,11 @@ struct Samples {
   }
 };
 
-// Entries that somebody else computes: a kernel in Python.
+// Entries that are computed outside of this core: a kernel in Python.
 class Block {
  public:
   virtual ~Block() = default;
-  // out(i, j) = k(row left[i] of one matrix, row right[j] of another); any thread may call it.
+  // Writes out(i, j) = k(row left[i] of the left matrix, row right[j] of the right matrix). Any thread may call it.
   virtual void fill(const void* left_matrix, Places left, const void* right_matrix, Places right, Matrix<double> out) const = 0;
 };
 
@@ -53,11 +53,11 @@ struct Expression {
   enum class Kind { linear, polynomial, sigmoid, rbf, laplacian, constant, scaled, power, sum, product, table, block };
 
   Kind kind = Kind::linear;
-  double gamma = 1.0, coef0 = 0.0;  // of the kernel's formula; gamma is the scale or the constant of those that have one
-  int degree = 1;                   // of polynomial and power
-  std::vector<Expression> parts;    // of scaled, power, sum and product
+  double gamma = 1.0, coef0 = 0.0;  // the parameters of the kernel's formula; gamma is also the factor of scaled and the value of constant
+  int degree = 1;                   // the degree of polynomial, the exponent of power
+  std::vector<Expression> parts;    // the operands of scaled, power, sum and product
   Table table;
-  std::shared_ptr<const Block> block;  // the kernel as a whole, where its own loops would lose too much
+  std::shared_ptr<const Block> block;  // the same kernel computed outside, for samples on which its own loops would lose too many digits
 };
 
 }  // namespace gapless

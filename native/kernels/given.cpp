@@ -1,4 +1,4 @@
-// Entries of a given Gram matrix, and entries that somebody else computes by blocks.
+// Entries of a given Gram matrix, and entries that are computed outside of this core, block by block.
 #include <algorithm>
 
 #include "core/runs.hpp"
@@ -10,7 +10,7 @@ namespace {
 struct Named : Side {
   const void* matrix = nullptr;
   std::vector<Index> places;  // rows of that matrix, or of the table
-  std::vector<Index> ends;    // of a table: where the run of consecutive places ends that each place is in
+  std::vector<Index> ends;    // for a table: for each place the end of its run of consecutive places (core/runs.hpp)
 };
 
 std::unique_ptr<Side> named(const Samples& X, Chosen chosen) {
@@ -21,7 +21,7 @@ std::unique_ptr<Side> named(const Samples& X, Chosen chosen) {
   return side;
 }
 
-// Samples are places in the table, in their one column.
+// A given Gram matrix. Samples have one feature, the row of that matrix which is theirs.
 template <class T>
 class Lookup final : public Node<T> {
  public:
@@ -66,7 +66,7 @@ class Lookup final : public Node<T> {
   bool is_costly(const Samples&) const override { return false; }
 
  private:
-  // Straight from the table, run by run.
+  // Adds the sums straight from the table, without a tile, run by run.
   template <class S>
   void add(const Named& left, Index i0, Index i1, const double* c, const Named& right, Index j0, Index j1, double* out) const {
     const Index step = table_.column_stride;
@@ -107,12 +107,13 @@ class Lookup final : public Node<T> {
   Table table_;
 };
 
+// A kernel that is computed outside (Block).
 template <class T>
 class Foreign final : public Node<T> {
  public:
   explicit Foreign(std::shared_ptr<const Block> block) : block_(std::move(block)) {}
 
-  // Large tiles, as each costs a call.
+  // Tiles are large, since each costs a call of Python: 65,536 entries take longer than the call.
   Index left_grain() const override { return 256; }
   Index right_grain() const override { return 256; }
 

@@ -1,4 +1,4 @@
-// Vectors of the widest registers of a level, for files *.isa.cpp alone: everything here is inlined into them.
+// Vectors of the widest registers of a level. Only files *.isa.cpp include this header, and everything here is inlined into them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "core/span.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // of functions that are always inlined
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed to always inlined functions alone, which have no calling convention
 #endif
 
 namespace gapless::GAPLESS_LEVEL {
@@ -34,7 +34,7 @@ constexpr int tile_rows = 4;  // 8 of 16 registers: products need a register of 
 template <class T>
 constexpr int lanes = register_bytes / static_cast<int>(sizeof(T));
 
-// As many lanes of T as an ordinary register has of `Of`.
+// A vector of T with as many lanes as a register has of `Of`.
 template <class T, class Of = T>
 struct LanesOf {
   typedef T type __attribute__((vector_size(lanes<Of> * sizeof(T))));
@@ -65,7 +65,7 @@ GAPLESS_INLINE void store(T* to, Lanes<T> value) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-// The same numbers as float64.
+// The same numbers in float64.
 template <class T>
 GAPLESS_INLINE Lanes<double, T> doubled(Lanes<T> value) {
   return __builtin_convertvector(value, Lanes<double, T>);
@@ -76,8 +76,8 @@ GAPLESS_INLINE Lanes<T> all(T value) {
   return Lanes<T>{} + value;
 }
 
-// The larger, or the smaller, of each entry and a bound; NaN stays NaN. GCC makes two instructions of the plain
-// comparison, and warns of its own header where there is no mask.
+// The larger of each entry and a bound, and below the smaller; NaN stays NaN. The intrinsics are one instruction, where GCC makes two of a
+// comparison; the masked ones of AVX-512 avoid a warning in GCC's own header.
 template <class T>
 GAPLESS_INLINE Lanes<T> at_least(Lanes<T> value, T bound) {
 #if defined(__AVX512F__)
@@ -118,7 +118,7 @@ GAPLESS_INLINE Lanes<T> magnitude(Lanes<T> value) {
   return (Lanes<T>)((Whole)value & std::numeric_limits<typename Bits<T>::type>::max());
 }
 
-// As many bytes as T has lanes, as numbers. GCC 12 takes the plain conversion byte by byte.
+// As many bytes as a vector of T has lanes, converted to T. The intrinsics are there because GCC 12 compiles the plain conversion byte by byte.
 template <class T>
 GAPLESS_INLINE Lanes<T> from_bytes(const std::uint8_t* from) {
   using Whole = Lanes<std::int32_t, T>;

@@ -1,7 +1,7 @@
-// The coefficients of several models, for sums Σ over i of c(i, m) k(i, j) by tiles of k: a product of tiles with packed columns.
+// The coefficients of several models, for the sums Σ over i of c(i, m) k(i, j): products of tiles of k with packed columns of coefficients.
 //
-// Of one-vs-one models most coefficients are zero, and side by side: a block of samples of one class takes part in the models of that class
-// alone. A block therefore packs only the models it takes part in.
+// Most coefficients of one-vs-one models are zero, and the zeros are side by side: a block of samples of one class has coefficients in the models of
+// that class alone. A block therefore packs only the models in which it has any.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace gapless {
 template <class T>
 class Models {
  public:
-  // columns[m n + i] is the coefficient of sample i in model m, of q; blocks are of `tall` samples.
+  // columns[m n + i] is the coefficient of sample i < n in model m < q; a block has `tall` samples.
   Models(const std::vector<double>& columns, Index n, Index q, Index tall) : loops_(dense_table().of<T>()), n_(n), tall_(tall) {
     const Index width = loops_.tile_rows;
     for (Index begin = 0; begin < n; begin += tall) {
@@ -37,7 +37,7 @@ class Models {
     }
   }
 
-  // sums[m columns + j] += Σ over the samples i from i0 on, one block, of c(i, m) entries[i columns + j], for tile_columns columns.
+  // sums[m w + j] += Σ over the samples i of the block that begins at i0 of c(i, m) entries[(i − i0) w + j], for j < w = tile_columns.
   void add(Index i0, const T* entries, double* sums, Room<T>& room) const {
     const Part& part = parts_[static_cast<std::size_t>(i0 / tall_)];
     if (part.models.empty()) return;

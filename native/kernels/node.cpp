@@ -8,7 +8,7 @@
 namespace gapless {
 namespace {
 
-constexpr Index strip = 64;  // right rows of a tile that is summed at once
+constexpr Index strip = 64;  // right rows of a tile that is summed at once: with 256 left rows 64 KiB in float32, which stay in the second cache
 
 }  // namespace
 
@@ -21,7 +21,8 @@ void Node<T>::sum(const Side& left, Index i0, Index i1, const double* c, const S
     const Index width = std::min(wide, j1 - at);
     T* entries = room.tile((i1 - i0) * width, depth);
     tile(left, i0, i1, right, at, at + width, entries, width, room, depth + 1);
-    std::fill(sums.begin(), sums.end(), 0.0);  // by themselves, so that few roundings follow each other (sum_depth of kernels/rounding.py)
+    // Each tile has sums of its own, so that few roundings follow each other (sum_depth of kernels/rounding.py counts them).
+    std::fill(sums.begin(), sums.end(), 0.0);
     for (Index i = i0; i < i1; ++i)
       for (Index j = 0; j < width; ++j) sums[static_cast<std::size_t>(j)] += c[i] * static_cast<double>(entries[(i - i0) * width + j]);
     for (Index j = 0; j < width; ++j) out[at - j0 + j] += sums[static_cast<std::size_t>(j)];

@@ -17,7 +17,7 @@ struct Side {
   virtual ~Side() = default;
 };
 
-// Scratch tiles of one thread, by depth of the expression that needs them.
+// Scratch memory of one thread: a tile for each depth of the expression, and vectors of sums.
 template <class T>
 class Room {
  public:
@@ -28,7 +28,7 @@ class Room {
     return tile.data();
   }
 
-  // n zeros.
+  // The vector of sums number `which`, filled with n zeros.
   double* sums(Index n, int which) {
     std::vector<double>& values = sums_[static_cast<std::size_t>(which)];
     values.assign(static_cast<std::size_t>(n), 0.0);
@@ -40,26 +40,27 @@ class Room {
   std::array<std::vector<double>, 4> sums_;
 };
 
-// What is known of the error of entries that is a share of them.
+// Numbers from which Panels::apply_bounded bounds the relative error of entries that are exponentials.
 struct Rounding {
-  std::vector<double> norms;  // ‖a‖ ≥ 1 of each row a whose products are the exponents
-  Index terms = 0;            // of such a product
+  std::vector<double> norms;  // 1 + γ‖x‖², the length of (√(2γ) x, 1, γ‖x‖²): the exponents are products of such rows
+  Index terms = 0;            // the terms of such a product
 };
 
-constexpr Index usual_rows = 256;
+constexpr Index usual_rows = 256;  // left rows of a tile; sum_depth of kernels/rounding.py counts on at most so many terms in a sum of one tile
 
 template <class T>
 class Node {
  public:
   virtual ~Node() = default;
 
-  // Rows i0 of the left side and j0 of the right side at which tiles begin are multiples of these.
+  // Tiles begin at left rows i0 and right rows j0 that are multiples of these grains.
   virtual Index left_grain() const { return 1; }
   virtual Index right_grain() const { return 1; }
 
-  // How many left rows at a time stay in cache: a multiple of the grain.
+  // The number of left rows that stay in the cache at a time: a multiple of the grain.
   virtual Index left_rows() const { return (usual_rows + left_grain() - 1) / left_grain() * left_grain(); }
 
+  // The chosen samples of X, prepared for the left and for the right side of tiles.
   virtual std::unique_ptr<Side> left(const Samples& X, Chosen chosen) const = 0;
   virtual std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const = 0;
 
@@ -67,11 +68,11 @@ class Node {
   virtual void tile(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, T* out, Index stride,
                     Room<T>& room, int depth) const = 0;
 
-  // out[j − j0] += Σ over i of c[i] k, in float64 but for short stretches.
+  // out[j − j0] += Σ over i of c[i] k; short runs of terms may be summed in precision T, all others in float64.
   virtual void sum(const Side& left, Index i0, Index i1, const double* c, const Side& right, Index j0, Index j1, double* out,
                    Room<T>& room, int depth) const;
 
-  // sum for both of c and e, every term of the first in float64.
+  // The same for two weights c and e, where every term of c is added in float64.
   virtual void sum_two(const Side& left, Index i0, Index i1, const double* c, const double* e, const Side& right, Index j0,
                        Index j1, double* out_c, double* out_e, Room<T>& room) const;
 
@@ -79,21 +80,22 @@ class Node {
   virtual void sum_both(const Side& left, Index i0, Index i1, const Side& right, Index j0, Index j1, const double* c, double* out,
                         Room<T>& room) const;
 
+  // Panels::is_costly and Panels::has_bounds, and the numbers of the latter for the first n rows of a side.
   virtual bool is_costly(const Samples&) const { return true; }
   virtual bool has_rounding() const { return false; }
-  virtual Rounding rounding(const Side&, Index) const { return {}; }
+  virtual Rounding rounding(const Side&, Index /*n*/) const { return {}; }
 };
 
 template <class T>
 std::unique_ptr<Node<T>> make_node(const Expression& kernel, const Samples& X);
 
-// The leaves and combinations, by file.
+// The nodes of each file: dense.cpp, sparse.cpp, given.cpp (table or block) and combined.cpp. RBF subtracts `centre` from its rows.
 template <class T>
-std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X, std::vector<double> centre);  // of RBF
+std::unique_ptr<Node<T>> make_dense(const Expression& kernel, const Samples& X, std::vector<double> centre);
 template <class T>
 std::unique_ptr<Node<T>> make_sparse(const Expression& kernel, const Samples& X);
 template <class T>
-std::unique_ptr<Node<T>> make_given(const Expression& kernel);  // table or block
+std::unique_ptr<Node<T>> make_given(const Expression& kernel);
 template <class T>
 std::unique_ptr<Node<T>> make_combined(const Expression& kernel, const Samples& X);
 

@@ -14,10 +14,12 @@
 namespace gapless {
 namespace {
 
-constexpr Index stretch = 256;          // left rows whose sums are in the tiles' precision, where there are several columns
-constexpr Index own_sums = 8;           // of a symmetric sum, each of its own strips of columns, so that threads neither meet nor change the result
-constexpr Index slab = 4096;            // rows of other samples that are prepared at a time: little memory
-constexpr Index mirror = 16;            // rows that are turned into columns at a time: a line of the cache in float32
+constexpr Index stretch = 256;  // left rows over which several models are summed in the tiles' precision: apply_bounded counts on it (panels.hpp)
+// Vectors of sums of a symmetric product. Each has strips of columns of its own, so that threads do not write to one vector, and their number does
+// not change the result.
+constexpr Index own_sums = 8;
+constexpr Index slab = 4096;    // rows of other samples that are prepared at a time: 32 MiB in float64 with a thousand features
+constexpr Index mirror = 16;    // rows that are transposed at a time: 16 numbers in float32 are one line of the cache
 
 template <class T>
 class PanelsOf final : public Panels {
@@ -32,7 +34,7 @@ class PanelsOf final : public Panels {
   void expand(Places left, Vector c, Index begin, Index end, double* out) override {
     if (begin >= end || left.empty()) return;
     const auto rows = node_->left(X_, chosen(left));
-    // Tiles begin at multiples of the grain: the first lies partly before `begin`.
+    // Tiles begin at multiples of the grain: the first may begin before `begin`.
     const Index grain = node_->right_grain(), from = begin / grain * grain;
     accumulate(*rows, length(left), c.data(), whole(), from, begin, end, out);
     entries += static_cast<double>(left.size()) * static_cast<double>(end - begin);
@@ -104,7 +106,7 @@ class PanelsOf final : public Panels {
         multiply(left, columns, 2 * q, *right, rows, both);
       for (Index j = 0; j < rows; ++j) {
         double share = unit * static_cast<double>(std::max(own.terms, others.terms) + 4) * others.norms[static_cast<std::size_t>(j)];
-        // e to the power of an error, not the error itself
+        // An error t of the exponent changes k by the factor eᵗ, so that the relative error is eᵗ − 1, not t.
         const double worst = share * largest;
         share *= std::expm1(std::min(worst, 500.0)) / worst;
         const double sum_error = (q == 1 ? 3.0 : static_cast<double>(stretch) + 12.0) * unit;
@@ -131,7 +133,7 @@ class PanelsOf final : public Panels {
       double* own = parts.data() + piece * n;
       std::vector<double> inside;
       for (Index s = 0; s < strips; ++s) {
-        // Up and down, so that every sum has as many short strips as long ones.
+        // Strips are dealt to the vectors of sums in the order 0 … 7, 7 … 0, so that each has as many short strips as long ones.
         const Index turn = s % (2 * sums);
         if ((turn < sums ? turn : 2 * sums - 1 - turn) != piece) continue;
         const Index j0 = s * strip, j1 = std::min(n, j0 + strip);
@@ -152,7 +154,7 @@ class PanelsOf final : public Panels {
   static Chosen chosen(Places places) { return {places.data(), 0, length(places)}; }
   static Chosen run(Index begin, Index n) { return {nullptr, begin, n}; }
 
-  // All samples as either side, prepared when they are first asked for.
+  // All samples as the right side (whole) and as the left side, prepared when they are first needed.
   const Side& whole() {
     const std::lock_guard<std::mutex> lock(preparing_);
     if (!right_) right_ = node_->right(X_, run(0, size()));
@@ -186,7 +188,7 @@ class PanelsOf final : public Panels {
     });
   }
 
-  // out(j, 0) += Σ c[i] k and out(j, 1) += Σ c[rows + i] k, in float64.
+  // out(j, 0) += Σ c[i] k, every term in float64, and out(j, 1) += Σ c[rows + i] k.
   void accumulate_two(const Side& left, Index rows, const double* c, const Side& right, Index n, Matrix<double> out) {
     const Pieces pieces(n, rows, node_->right_grain());
     const Index tall = node_->left_rows();
@@ -286,8 +288,8 @@ class PanelsOf final : public Panels {
     });
   }
 
-  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as they are above the diagonal. Turned around in a
-  // small room of their own, since columns of a large matrix share few places of the cache.
+  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as (i, j) is above the diagonal. The entries are transposed
+  // in a small array first: writing columns of a large matrix one by one would evict its lines, which share few places of the cache.
   static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide, Room<T>& room) {
     T* turned = room.tile(wide * mirror, 0);
     for (Index from = i0; from < i1; from += mirror) {
@@ -299,7 +301,7 @@ class PanelsOf final : public Panels {
       for (Index j = std::max<Index>(0, from + 1 - left); j < wide; ++j) {
         const T* column = turned + j * mirror;
         T* row = &out(left + j, from);
-        const Index above = std::min(n, left + j - from);  // the diagonal itself and what is below it stay
+        const Index above = std::min(n, left + j - from);  // entries on the diagonal and below it are not written
         if (above == mirror)
           for (Index i = 0; i < mirror; ++i) row[i] = column[i];
         else
@@ -317,12 +319,12 @@ class PanelsOf final : public Panels {
       if (fresh <= 0) return;
       const auto left = node_->left(X_, this->chosen(chosen));
       const auto right = node_->right(X_, this->chosen(chosen.subspan(static_cast<std::size_t>(known))));
-      // Strips are narrow, so that little is computed on both sides of the diagonal.
+      // Strips are narrow, so that few entries are computed on both sides of the diagonal.
       const Index strip = up_to(std::clamp<Index>(fresh / pieces_least, 4 * mirror, stretch), node_->right_grain());
       const Index strips = (fresh + strip - 1) / strip;
       const Index tall = up_to(4 * mirror, node_->left_grain());
       const T offset = static_cast<T>(shift);
-      // The last columns are the longest: they come first.
+      // The last columns are the longest, and are computed first.
       share_entries(strips, fresh * m, [&](Index piece, int) {
         Room<T> room;
         const Index j0 = (strips - 1 - piece) * strip, j1 = std::min(fresh, j0 + strip);
@@ -339,7 +341,7 @@ class PanelsOf final : public Panels {
             mirrored = i1;
           }
         }
-        reflect(out, mirrored, known + j1, top, wide, room);  // around the diagonal, when both of its halves are written
+        reflect(out, mirrored, known + j1, top, wide, room);  // the square on the diagonal, when all of its entries are written
       });
       entries += static_cast<double>(fresh) * 0.5 * static_cast<double>(m + known);
     }

@@ -5,7 +5,7 @@
 namespace gapless {
 namespace {
 
-constexpr Index some = 1024;  // rows that tell the centre of all
+constexpr Index some = 1024;  // rows whose mean is taken for the centre of all: any origin near the rows will do
 
 }  // namespace
 

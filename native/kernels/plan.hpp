@@ -1,4 +1,4 @@
-// What the samples tell about the best way to compute a kernel of them.
+// How a kernel of given samples is computed best: as dense or as sparse rows, around which origin, and whether its loops keep enough digits.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,14 @@
 
 namespace gapless {
 
-constexpr double dense_share = 0.25;     // a CSR matrix with more entries than this is faster as a dense one
-constexpr Index many_features = 4096;    // from which on absolute differences of sparse rows are not taken feature by feature
-constexpr double costly_entries = 400;   // of a row, from which on a product takes many times as long as reading its result
+// A CSR matrix with a larger share of stored entries is packed as a dense one: a stored entry of a sparse tile takes 3 to 4 times as long as a
+// feature of a dense tile (benchmarks/tiles.py).
+constexpr double dense_share = 0.25;
+constexpr Index many_features = 4096;    // features up to which sparse rows are made dense for the Laplacian kernel: 32 KiB a row
+constexpr double costly_entries = 400;   // stored entries of a row from which on an entry takes many times as long to compute as to read
 
-// γ‖x‖² of the row farthest out, beyond which the expansion of ‖x − z‖² has lost too much: in float32, entries between two such rows are off
-// by 1e-3 of themselves. Rows far out are few as a rule (a rare category, standardised), and should not cost all others the fast way.
+// The largest γ‖x‖² of a row for which ‖x − z‖² is expanded into norms and a product. In float32 entries between two rows of 1e4 have a relative
+// error of 1e-3. Rows so far out are few as a rule (a rare category, standardised), and the bound is large so that all other rows keep the fast way.
 template <class T>
 constexpr double large_exponent = 0.0;
 template <>
@@ -23,12 +25,12 @@ inline constexpr double large_exponent<double> = 1e5;
 bool is_sparse(const Samples& X);
 bool is_worth_sparse(const Samples& X);  // whether loops over stored entries are faster than over all features
 
-double stored_entries(const Samples& X);  // of the chosen rows
+double stored_entries(const Samples& X);  // the stored entries of the chosen rows
 
-// About the mean of the rows, to be subtracted from all: of many, some tell it. Empty where rows stay sparse.
+// The mean of some rows, which is subtracted from all rows, so that fewer digits cancel. Empty where rows stay sparse.
 std::vector<double> centre(const Samples& X);
 
-// The largest ‖x − centre‖² of dense rows, ‖x‖² of sparse ones, which are not moved.
+// The largest ‖x − centre‖² of dense rows, or ‖x‖² of sparse rows, from which no centre is subtracted.
 double largest_norm(const Samples& X, const std::vector<double>& centre);
 
 }  // namespace gapless

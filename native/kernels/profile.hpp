@@ -1,4 +1,4 @@
-// From what a product left in a register to the kernel's entries, for files *.isa.cpp.
+// The function that turns products of rows, in a register, into the kernel's entries. Only files *.isa.cpp include this header.
 #pragma once
 
 #include "kernels/dense.hpp"
@@ -6,7 +6,7 @@
 
 namespace gapless::GAPLESS_LEVEL {
 
-// RBF and Laplacian: the exponent, in units of log 2, is at most zero but for rounding, and the bound makes that error smaller.
+// For RBF and Laplacian `product` is log₂ k, which is at most zero in exact arithmetic: cutting it at zero makes its error smaller.
 template <class T, Expression::Kind kind>
 GAPLESS_INLINE Lanes<T> profile(const Formula<T>& formula, const PowerOfTwo<T>* power, Lanes<T> product) {
   using Kind = Expression::Kind;

@@ -1,4 +1,5 @@
-// Functions of ⟨x, z⟩ or ‖x − z‖² of sparse rows: blocks of left rows as dense columns, and the calls of the loops in sparse.isa.cpp.
+// Kernels that are functions of ⟨x, z⟩ or ‖x − z‖², on sparse rows: blocks of left rows as dense columns, and the calls of the loops in
+// sparse.isa.cpp.
 #include "kernels/sparse.hpp"
 
 #include <algorithm>
@@ -13,18 +14,19 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr Index few_features = 2048;  // up to which a block holds all of them: 128 KiB of bytes, 512 of float32
+// Features up to which a block of 128 rows holds a column for each: 256 KiB of bytes, 1 MiB of float32. With more, it holds only those that its rows
+// have.
+constexpr Index few_features = 2048;
+constexpr Index turned = 32;  // right rows whose entries are transposed at a time: 16 KiB in float32, in the innermost cache
 
-constexpr Index turned = 32;          // right rows whose entries are turned around at a time: two tiles in the innermost cache
-
-// Stored entries of some rows in precision T. Arrays that are as they should be already are not copied.
+// The stored entries of some rows in precision T. Arrays that have the right type and order already are not copied.
 template <class T>
 struct SparseSide : Side {
   SparseRight<T> view{};
   bool ones = true;      // whether all values are one
-  bool whole = true;     // whether all are whole numbers
-  Index longest = 0;     // stored entries of a row
-  double largest = 0.0;  // ‖x‖²
+  bool whole = true;     // whether all values are whole numbers
+  Index longest = 0;     // the most stored entries of a row
+  double largest = 0.0;  // the largest ‖x‖²
   std::vector<T> values, norms;
   std::vector<std::uint32_t> indices;
   std::vector<Index> begins, ends;
@@ -52,8 +54,8 @@ class Sparse final : public Node<T> {
   }
 
   Index left_grain() const override { return block_rows; }
-  Index right_grain() const override { return 2 * block_rows; }  // so that a block is worth making
-  Index left_rows() const override { return Index(1) << 40; }    // block by block in any case
+  Index right_grain() const override { return 2 * block_rows; }  // so many right rows read a block that making it pays
+  Index left_rows() const override { return Index(1) << 40; }    // no bound: left rows are taken block by block in any case
 
   std::unique_ptr<Side> right(const Samples& X, Chosen chosen) const override {
     auto side = std::make_unique<SparseSide<T>>();
@@ -130,14 +132,14 @@ class Sparse final : public Node<T> {
   }
   bool has_rounding() const override { return formula_.kind == Kind::rbf; }
 
-  // Norms in natural units: see Panels::apply_bounded.
+  // The norms are 1 + γ‖x‖²: those of the gathered rows are in binary logarithms.
   Rounding rounding(const Side& any, Index n) const override {
     const auto& side = static_cast<const SparseSide<T>&>(any);
     Rounding found;
     found.norms.resize(static_cast<std::size_t>(n));
     for (Index i = 0; i < n; ++i)
       found.norms[static_cast<std::size_t>(i)] = 1.0 - std::numbers::ln2 * static_cast<double>(side.view.norms[i]);
-    const bool exact = side.whole && side.largest < 8388608.0;  // products of small whole numbers and their sums are exact
+    const bool exact = side.whole && side.largest < 8388608.0;  // below 2²³ products of whole numbers and their sums are exact in float32
     found.terms = exact ? 3 : side.longest + 3;
     return found;
   }
@@ -159,7 +161,7 @@ class Sparse final : public Node<T> {
         stored += length;
         side.longest = std::max(side.longest, length);
         for (Index k = begin; k < begin + length; ++k) {
-          const double value = value_at(x, k);
+          const double value = x.value(k);
           side.ones = side.ones && value == 1.0;
           side.whole = side.whole && value == std::rint(value);
         }
@@ -180,13 +182,13 @@ class Sparse final : public Node<T> {
         side.values.reserve(static_cast<std::size_t>(stored));
         for (Index i = 0; i < chosen.n; ++i) {
           const Index row = own[chosen[i]];
-          for (Index k = x.indptr[row]; k < x.indptr[row + 1]; ++k) side.values.push_back(static_cast<T>(value_at(x, k)));
+          for (Index k = x.indptr[row]; k < x.indptr[row + 1]; ++k) side.values.push_back(static_cast<T>(x.value(k)));
         }
         const Index first = run && chosen.n > 0 ? side.begins[0] : 0;
         side.view.values = side.values.data() - first;
       }
     } else {
-      // Dense rows beside sparse ones: their entries other than zero.
+      // Dense rows, given beside sparse ones, are turned into sparse rows.
       for (Index i = 0; i < chosen.n; ++i) {
         const auto* row = x.row(own[chosen[i]]);
         double norm = 0.0;
@@ -213,15 +215,7 @@ class Sparse final : public Node<T> {
     side.view.norms = side.norms.data();
   }
 
-  template <class Source>
-  static double value_at(const Source& x, Index k) {
-    if constexpr (std::is_same_v<Source, OnesRows>)
-      return 1.0;
-    else
-      return static_cast<double>(x.values[k]);
-  }
-
-  // use(first row, rows, block) for the left rows from i0 to i1.
+  // Calls use(first row, number of rows, block) for each block of the left rows from i0 to i1.
   template <class Use>
   void each_block(const Side& any, Index i0, Index i1, const SparseSide<T>& right, const Use& use) const {
     const auto& left = static_cast<const SparseSide<T>&>(any);

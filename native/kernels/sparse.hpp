@@ -1,10 +1,11 @@
 // Loops over tiles of sparse rows, for every level.
 //
-// A block of `block_rows` left rows stands as dense columns, feature by feature; a right row reads it at the places of its stored entries, and
-// all products of that row with the block grow in registers. Rows whose stored values all are one count: their columns are bytes, four times
-// as many in a register.
+// A block of `block_rows` left rows is stored as dense columns, feature by feature. A right row reads the columns of the features that it stores, and
+// its products with all rows of the block grow in registers. Where all stored values are one the products are counts: columns are then bytes, of
+// which a register holds four times as many.
 //
-// Blocks of many features hold only those that a left row has. `slots` then says where a feature stands, and slot 0 is that of no feature.
+// With many features a block holds only the columns of features that its rows store. `slots` then tells the place of a feature's column, and slot 0
+// is that of features without one.
 //
 // RBF: log₂ k = scale ⟨x, z⟩ + norm(x) + norm(z), where scale = 2γ log₂ e is the formula's gamma and norm(x) = −γ log₂ e ‖x‖².
 #pragma once
@@ -17,31 +18,31 @@
 
 namespace gapless {
 
-constexpr Index block_rows = 128;    // two registers of bytes at the widest level: with one, the end of a row costs as much as its entries
-constexpr Index most_counted = 255;  // that a byte holds
+constexpr Index block_rows = 128;    // two registers of bytes at the widest level: with one, finishing a row costs as much as its entries
+constexpr Index most_counted = 255;  // the largest count that a byte holds
 
 template <class T>
 struct SparseRight {
   const T* values;  // null where all are one
   const std::uint32_t* indices;
-  const Index *begins, *ends;  // of each row
+  const Index *begins, *ends;  // the places of each row's stored entries
   const T* norms;
 };
 
 template <class T>
 struct SparseLeft {
-  const T* columns;            // block_rows values of each slot
-  const std::uint8_t* counts;  // the same as bytes, where all values are one; either this or columns
-  const std::uint32_t* slots;  // of each feature; null: the feature itself
-  const T* norms;              // block_rows
-  Index rows;                  // in use; the others are zero
+  const T* columns;            // block_rows values for each slot
+  const std::uint8_t* counts;  // the same as bytes, where all values are one; null where `columns` is used
+  const std::uint32_t* slots;  // the slot of each feature; null where it is the feature itself
+  const T* norms;              // norm(x) of the block_rows rows
+  Index rows;                  // the rows in use; the others are zero
 };
 
 template <class T>
 struct SparseLoops {
   // out[j] += Σ over the block's rows of c k, for right rows from j0 to j1; c has block_rows places.
   void (*sum)(const Formula<T>&, const SparseLeft<T>&, const T* c, const SparseRight<T>&, Index j0, Index j1, double* out);
-  // For two weights, in float64.
+  // The same for two weights, with all terms added in float64; for RBF alone.
   void (*sum_two)(const Formula<T>&, const SparseLeft<T>&, const double* c, const double* e, const SparseRight<T>&, Index j0, Index j1,
                   double* out_c, double* out_e);
   // out[(j − j0) block_rows + i] = k of the block's row i and right row j.

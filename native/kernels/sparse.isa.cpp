@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// Vectors of a block of so many rows, and how many of them grow in registers at a time.
+// The number of vectors of a block of `rows` rows, and how many of them grow in registers at a time.
 template <class T, int rows>
 constexpr int vectors = rows / lanes<T>;
 template <class T, int rows>
@@ -19,7 +19,7 @@ template <int rows>
 constexpr int byte_vectors = rows / register_bytes;
 
 constexpr int full = static_cast<int>(block_rows), half = full / 2;
-constexpr Index looked_up = 256;  // stored entries whose slots are found at a time
+constexpr Index looked_up = 256;  // stored entries whose slots are found at a time: 1 KiB of slots, on the stack
 
 typedef std::uint8_t Bytes __attribute__((vector_size(register_bytes)));
 
@@ -28,7 +28,7 @@ struct Block {
   Lanes<T> at[vectors<T, rows>];
 };
 
-// Of stored entries from k to end, those that the block has: their slots, and their values. Returns how many.
+// Writes the slots, and the values, of those stored entries from k to `end` for which the block has a column; returns their number.
 template <class T, bool with_values>
 GAPLESS_INLINE Index find(const SparseRight<T>& right, const std::uint32_t* slots, Index k, Index end, std::uint32_t* found, T* values) {
   Index n = 0;
@@ -41,6 +41,7 @@ GAPLESS_INLINE Index find(const SparseRight<T>& right, const std::uint32_t* slot
   return n;
 }
 
+// sums += Σ over n stored entries of value · column, for the `group` vectors from `from` on.
 template <class T, int rows, int from>
 GAPLESS_INLINE void add_columns(const T* columns, const std::uint32_t* slots, const T* values, Index n, Block<T, rows>& sums) {
   Lanes<T> parts[group<T, rows>];
@@ -76,7 +77,7 @@ GAPLESS_INLINE void add_counts(const std::uint8_t* counts, const std::uint32_t* 
   }
 }
 
-// ⟨x, z⟩ of right row j with every row of the block.
+// The products ⟨x, z⟩ of right row j with every row of the block.
 template <class T, int rows>
 GAPLESS_INLINE void products(const SparseLeft<T>& left, const SparseRight<T>& right, Index j, Block<T, rows>& sums) {
   Index k = right.begins[j];
@@ -126,7 +127,7 @@ GAPLESS_INLINE void entries(const Formula<T>& formula, const SparseLeft<T>& left
   }
 }
 
-// The sum of a vector's lanes, half by half.
+// The sum of a vector's lanes, by adding its halves again and again.
 template <class T, int n>
 GAPLESS_INLINE double total(const T* lanes_of) {
   T halves[n];

@@ -6,11 +6,12 @@
 namespace gapless {
 namespace {
 
-// A descent that falls short of this share of the predicted one is halved, at most this many times.
+// A step whose descent falls short of this share of the predicted one is halved (Armijo's rule; LIBLINEAR has the same two numbers). After 20
+// halvings the step is a millionth of Newton's, and the weight is left as it is.
 constexpr double sufficient = 0.01;
 constexpr int most_halvings = 20;
 
-// work(sample, value) for each entry of a column.
+// Calls work(sample, value) for each stored entry of column j.
 template <class R, class F>
 GAPLESS_INLINE void each_entry(const R& columns, Index j, const F& work) {
   const Index begin = columns.begin(j), end = columns.begin(j + 1);
@@ -25,7 +26,7 @@ struct Derivatives {
   double slope = 0.0, bend = 0.0;
 };
 
-// Of Σ c max(0, short)² in weight j.
+// The derivatives of Σ c max(0, shortfall)² in weight j.
 template <class R>
 Derivatives derivatives(const R& columns, Index j, const double* cost, const double* shortfall) {
   Derivatives of;
@@ -39,7 +40,7 @@ Derivatives derivatives(const R& columns, Index j, const double* cost, const dou
   return of;
 }
 
-// What a step of weight j changes of Σ c max(0, short)².
+// The change of Σ c max(0, shortfall)² by a step of weight j.
 template <class R>
 double change_of_loss(const R& columns, Index j, const double* cost, const double* shortfall, double step) {
   double total = 0.0;
@@ -50,6 +51,7 @@ double change_of_loss(const R& columns, Index j, const double* cost, const doubl
   return total;
 }
 
+// The minimiser of |w + step| + slope · step + ½ bend · step².
 double newton_step(const Derivatives& of, double w) {
   if (of.slope + 1.0 <= of.bend * w) return -(of.slope + 1.0) / of.bend;
   if (of.slope - 1.0 >= of.bend * w) return -(of.slope - 1.0) / of.bend;

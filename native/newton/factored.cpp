@@ -9,8 +9,8 @@
 namespace gapless {
 namespace {
 
-constexpr double first_ridge = 1e-14;  // of the scaled diagonal, which is one: some hundred times rounding
-constexpr double more = 100.0;         // what a ridge that does not do is multiplied by
+constexpr double first_ridge = 1e-14;  // relative to the diagonal of the scaled matrix, which is one: some hundred roundings
+constexpr double more = 100.0;         // the factor to the next ridge where one was too small: eight tries to a ridge of one
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Factored::Factored(const double* H, Vector rho) : unit_(rho.size()), factor_(rho
     }
     const int size = static_cast<int>(n);
     int failed = 0;
-    blas.dpotrf("U", &size, factor_.data(), &size, &failed);  // by rows the lower triangle, by columns the upper one
+    blas.dpotrf("U", &size, factor_.data(), &size, &failed);  // the lower triangle of rows is the upper triangle of Fortran's columns
     if (failed == 0) return;
   }
 }

@@ -1,4 +1,5 @@
-// A symmetric system (H + diag ρ) x = r, factored once. Columns are first brought to one scale; a singular H gets the least ridge that helps.
+// A symmetric system (H + diag ρ) x = r, factored once by Cholesky's method. The diagonal is first scaled to one; where the matrix is singular, the
+// smallest ridge of a few that makes it positive definite is added.
 #pragma once
 
 #include <vector>
@@ -9,9 +10,9 @@ namespace gapless {
 
 class Factored {
  public:
-  Factored(const double* H, Vector rho);  // H: n × n, n the length of ρ
+  Factored(const double* H, Vector rho);  // H has n × n entries, where n is the length of ρ
 
-  // x, of n entries; NaN where no ridge helped.
+  // Writes x; all NaN where no ridge made the matrix positive definite.
   void solve(Vector r, Out x) const;
   Index size() const { return static_cast<Index>(unit_.size()); }
 

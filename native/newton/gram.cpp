@@ -8,9 +8,9 @@
 namespace gapless {
 namespace {
 
-// Multiplications of one piece of the work: some 0.2 ms, many times what handing it to a thread costs.
+// Multiplications of one piece of the work: some 0.2 ms, many times as long as handing it to a thread takes.
 constexpr double piece_products = 4e6;
-// Pieces at most, each of which has a matrix of its own; of a large matrix two, since adding up matrices takes time and memory.
+// The most pieces, each of which has a matrix of its own; for matrices of more than 256 columns two, since adding up matrices takes time and memory.
 constexpr Index most_pieces = 8, large_pieces = 2, large = 256;
 
 template <class R>
@@ -34,7 +34,8 @@ Index pieces_of(double products, Index columns) {
   return std::clamp<Index>(static_cast<Index>(products / piece_products), 1, columns > large ? large_pieces : most_pieces);
 }
 
-// Runs add(begin, end, matrix) on pieces of the chosen rows; `padded` is how far apart the rows of their matrices are. Sums them into out.
+// Runs add(begin, end, matrix) on pieces of the chosen rows, where rows of the matrices are `padded` numbers apart, and writes the sum of the
+// matrices.
 template <class Add>
 void in_pieces(Index pieces, Index count, Index columns, Index padded, const Add& add, double* out) {
   std::vector<double> sums(static_cast<std::size_t>(pieces * padded * padded));

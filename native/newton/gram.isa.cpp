@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 constexpr int width = lanes<T>;
-// Rows of a tile and strips beside each other: together as many sums as keep the multipliers busy without leaving the registers.
+// The rows of a tile, and its strips beside each other: rows times strips are the registers with sums, 16 of 32 for AVX-512, 8 of 16 for AVX.
 template <class T>
 constexpr int tall = width<T> < (vector_bytes == 64 ? 8 : 4) ? width<T> : (vector_bytes == 64 ? 8 : 4);
 template <class T>
@@ -21,7 +21,7 @@ GAPLESS_INLINE Lanes<float> load_as(const float* from, float) { return load(from
 template <class T>
 GAPLESS_INLINE void store(const Lanes<T>& value, T* to) { std::memcpy(to, &value, sizeof(value)); }
 
-// The last strip of a row has fewer entries than a strip is wide, and perhaps the one after them.
+// The last strip of a row has fewer entries than a strip is wide; after them comes the one of a = (x, 1), and zeros.
 template <class T>
 struct LastStrip {
   Lanes<T> places{}, filling{};
@@ -39,7 +39,8 @@ struct LastStrip {
   GAPLESS_INLINE Lanes<T> of(const Lanes<T>& beginning) const { return places < entries ? beginning : filling; }
 };
 
-// Row i of X as T, and times its weight in `weighted`; entries of one strip lie together, the same row of the next strip a depth's width further.
+// Writes row i of X as T to `plain`, and times its weight to `weighted`. The entries of one strip are side by side, and the same row's entries of the
+// next strip gram_depth · width numbers further.
 template <class T, class S>
 GAPLESS_INLINE void pack(const DenseRows<S>& rows, Index i, double weight, const LastStrip<T>& last, Index padded, T* plain,
                          T* weighted) {
@@ -54,7 +55,7 @@ GAPLESS_INLINE void pack(const DenseRows<S>& rows, Index i, double weight, const
   };
   for (; j + w <= d; j += w, place += gram_depth * w) put(load_as(x + j, T{}));
   if (j == padded) return;
-  if (x + j + w <= rows.values + rows.n * d) {  // what follows is of the next row, and is not kept
+  if (x + j + w <= rows.values + rows.n * d) {  // the load reads into the next row; last.of() drops these entries
     put(last.of(load_as(x + j, T{})));
   } else {
     S rest[w] = {};
@@ -63,6 +64,7 @@ GAPLESS_INLINE void pack(const DenseRows<S>& rows, Index i, double weight, const
   }
 }
 
+// The same for a sparse row.
 template <class T, class R>
 GAPLESS_INLINE void pack_sparse(const R& rows, Index i, double weight, Index columns, Index padded, T* plain, T* weighted) {
   constexpr int w = width<T>;
@@ -100,6 +102,7 @@ GAPLESS_INLINE void tile(const T* left, const T* right, Index depth, Index strid
       for (int h = 0; h < w; ++h) out[m * stride + s * w + h] += static_cast<double>(lane<T>(sums[m][s], h));
 }
 
+// Adds the tiles of the lower triangle for `depth` packed rows.
 template <class T>
 void triangle(const T* plain, const T* weighted, Index depth, Index padded, double* out) {
   constexpr int w = width<T>, M = tall<T>, S = beside<T>;

@@ -8,19 +8,19 @@
 namespace gapless {
 namespace {
 
-// Entries of X, and of vectors beside it, in one piece of a pass: some 50 µs, many times what handing it to a thread costs.
+// Entries of X and numbers of samples in one piece of a pass: some 50 µs, many times as long as handing it to a thread takes.
 constexpr double piece_entries = 1 << 17;
-constexpr Index most_pieces = 16;
-// Numbers of a sample that a pass reads and writes beside its row.
+constexpr Index most_pieces = 16;  // bounds the memory of the sums; the number of pieces must not depend on that of the threads
+// The numbers of a sample that a pass reads and writes beside its row.
 constexpr double sample_numbers = 10.0;
-// Each piece has a Σ β a of its own: entries for each of its columns that are worth one.
+// Each piece has a vector Σ β a of its own, which is cleared and added up: a piece has at least so many entries for each number of that vector.
 constexpr double entries_a_column = 8.0;
-constexpr double enough = 0.01;  // of Q′(0), to which a line search brings Q′
-constexpr int most_tries = 50;
-// The share of the squared residual that conjugate gradients may leave: this much while Newton's model is rough, and near the optimum less and
-// less, as the root of how far P is above its least, relative to P (news20 with C = 100: 2.4 s; without the root 3.3 s).
+constexpr double enough = 0.01;  // the share of |Q′(0)| at which a line search ends: less would cost passes and gain little
+constexpr int most_tries = 50;   // a guard: Newton's method on the piecewise linear Q′ takes 2 or 3 tries
+// The share of the squared residual that conjugate gradients may leave: at most this one, and near the optimum less and less, as the root of the
+// estimated distance of P from its minimum relative to P (benchmarks/linear.py, news20 with C = 100: 2.4 s; without the root 3.3 s).
 constexpr double rough = 0.01;
-constexpr int most_products = 500;  // of conjugate gradients, by which those of news20 at C = 100 have ended
+constexpr int most_products = 500;  // the most products of conjugate gradients: those of news20 at C = 100 end before
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -35,7 +35,7 @@ Index first_entry(const Rows& rows, Index i) {
       rows);
 }
 
-// Rows in pieces of about as much work each; their number does not depend on the machine.
+// The bounds of pieces of rows with about the same work each; the number of pieces does not depend on the machine.
 std::vector<Index> cut(const Rows& rows, Index n, Index columns) {
   const auto work = [&](Index i) { return static_cast<double>(first_entry(rows, i)) + sample_numbers * static_cast<double>(i); };
   const double all = work(n);
@@ -76,7 +76,7 @@ Piecewise::Piecewise(const Rows& rows, Index d, bool ones, bool sparse, const Du
       bounds_(cut(rows, box.n, d + ones)), w_(w.begin(), w.end()), total_(at(d + ones)), slope_(at(d + ones)), f_(n_), df_(n_),
       beta_(n_), other_f_(n_), other_beta_(n_), inverse_(n_), inside_(n_), other_inside_(n_) {
   const bool anywhere = std::any_of(w_.begin(), w_.end(), [](double each) { return each != 0.0; });
-  const bool wait = width > 0.0 && centre.empty();  // for decisions, of which the centre depends on
+  const bool wait = width > 0.0 && centre.empty();  // the centres depend on the decisions, which must be computed first
   if (!anywhere) std::fill(f_.begin(), f_.end(), 0.0);
   if (anywhere && wait) {
     Sweep first = task();
@@ -247,7 +247,7 @@ const std::vector<double>& Piecewise::hessian(bool single) {
   for (Index i = 0; i < n_; ++i) members += is_inside(i);
   for (Index i = 0; known && i < n_; ++i) changed += is_inside(i) != (members_[i] != 0);
   const bool anew = !known || 2 * changed >= members;
-  // One place more than there are rows to note: every row is written down, and stays where it counts.
+  // The loop below writes every row, and advances only past those that count (no branch to mispredict): one place more than these are.
   Buffer<Index> chosen((anew ? members : changed) + 1);
   Buffer<double> weight(chosen.size());
   Index k = 0;

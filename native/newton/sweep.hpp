@@ -1,5 +1,5 @@
-// One pass over some rows of a linear problem: decisions along a direction, the β that they call for, the loss and its derivatives, and Σ β a,
-// each while the row is in the cache.
+// One pass over some rows of a linear problem, which computes decisions along a direction, the β that they call for, the loss and its derivatives,
+// and Σ β a, all while a row is in the cache.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct SmoothBox {
   const double *p, *epsilon, *inverse, *lower, *upper;
 };
 
-// The sums that a pass leaves.
+// The sums that a pass returns.
 struct SweepSums {
-  double loss = 0.0;       // Σ φ, of the loss itself
-  double lacking = 0.0;    // Σ of Fenchel's gaps of β, likewise
-  double slope = 0.0;      // d/dt Σ φ̃(f + t df), of the smooth loss
-  double curvature = 0.0;  // d²/dt²
+  double loss = 0.0;       // Σ φ of the loss as it is, not rounded off
+  double lacking = 0.0;    // the sum of Fenchel's gaps of β, of the loss as it is
+  double slope = 0.0;      // d/dt Σ φ̃(f + t df) of the loss rounded off
+  double curvature = 0.0;  // the second derivative of the same sum
 
   GAPLESS_INLINE void add(const SweepSums& other) {
     loss += other.loss;
@@ -33,25 +33,24 @@ struct Sweep {
   Index begin, end;
   bool ones;         // whether a = (x, 1)
   SmoothBox smooth;  // the loss, rounded off
-  // p and d of the loss itself; whether it is rounded off at all: if not, β is the best there is and lacks nothing.
-  const double *p, *d;
-  bool rounded;
-  const double* direction;  // not null: A·direction is written to `product`, which is df or f
+  const double *p, *d;  // p and d of the loss as it is
+  bool rounded;         // whether the loss is rounded off; if not, β is the best one and its gap is zero
+  const double* direction;  // where it is not null, A · direction is written to `product`, which is df or f
   double* product;
-  const double* df;  // null: f alone counts
+  const double* df;  // null where t df is zero
   const double* f;
   double t;
-  // Written, where beta is not null: β at f + t df, those decisions, and who is inside a quadratic piece. `last` is a former β.
-  const double* last;
+  // Where beta is not null, the pass writes β at f + t df, the decisions f + t df, and whether a sample is inside a quadratic piece.
+  const double* last;  // a former β, or null for zero
   double *beta, *decisions;
   std::uint8_t* inside;
-  double* total;  // += Σ (β − last) a; null: not asked for
+  double* total;  // Σ (β − last) a is added to it; null where it is not needed
 };
 
 struct SweepLoops {
-  SweepSums (*pass[5])(const void* rows, const Sweep& task);  // by the place of the rows' type in `Rows`
-  SweepSums (*along)(const Sweep& task);                      // slope and curvature alone, df being known
-  // out += Σ over the places [begin, end) of weight[k] (⟨a, v⟩) a for the rows chosen[k].
+  SweepSums (*pass[5])(const void* rows, const Sweep& task);  // indexed by the place of the rows' type in the variant `Rows`
+  SweepSums (*along)(const Sweep& task);                      // slope and curvature alone, where df is known
+  // out += Σ over k in [begin, end) of weight[k] ⟨a, v⟩ a for the rows chosen[k].
   void (*multiply[5])(const void* rows, const Index* chosen, const double* weight, Index begin, Index end, bool ones,
                       const double* v, double* out);
   // out[i] = Σ_j weight_j x_ij² of the rows [begin, end).

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Index most_block = 256;           // samples whose terms are held at a time
 constexpr double block_entries = 1 << 14;   // entries of X that a block may have: 128 KiB, which stay in the cache for Σ β a
-constexpr Index least_block = 16;
+constexpr Index least_block = 16;           // fewer samples would not fill the vectors of the loops over terms
 
 template <class R>
 GAPLESS_INLINE Index block_of(const R& rows) {
@@ -22,7 +22,7 @@ GAPLESS_INLINE auto is_inside(const V& beta, const V& lower, const V& upper) {
   return (beta != V{}) & (lower < beta) & (beta < upper);
 }
 
-// Slope and curvature of the samples [begin, end).
+// Adds the slope and the curvature of the samples [begin, end).
 GAPLESS_INLINE void derivatives(const Sweep& task, Index begin, Index end, SweepSums& sums) {
   const SmoothBox smooth = task.smooth;
   const double *f = task.f, *df = task.df, t = task.t;
@@ -39,6 +39,7 @@ GAPLESS_INLINE void derivatives(const Sweep& task, Index begin, Index end, Sweep
   sums.curvature += curvature.total();
 }
 
+// Writes β, the decisions and who is inside, and adds the sums, of the samples [begin, end).
 template <bool rounded, bool moves>
 GAPLESS_INLINE void respond(const Sweep& task, Index begin, Index end, SweepSums& sums) {
   const SmoothBox smooth = task.smooth;

@@ -1,7 +1,8 @@
 // Epochs on two threads, each with half of the visits and a copy of w of its own (Jaggi et al. 2014, CoCoA).
 //
-// After each round the two changes are added with the exact step η = argmax over [0, 1] of D(β + η(Δβ₁ + Δβ₂)), so that the dual rises whatever
-// the halves have in common. The halves are the same on any machine, one core or many: the result does not depend on the number of threads.
+// After each round of visits the changes of both halves are added with the exact step η = argmax over [0, 1] of D(β + η(Δβ₁ + Δβ₂)), so that D rises
+// even where both halves have moved w the same way. The halves are the same with one core and with many: the result does not depend on the number of
+// threads.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,7 @@
 namespace gapless {
 namespace {
 
-// Entries between two merges for each number that a merge touches, and the least visits.
+// The visits between two merges: at least so many, and so many that the rows read have 6 entries for each number of w that a merge reads and writes.
 constexpr double entries_a_number = 6.0, least_visits = 1024.0;
 
 }  // namespace
@@ -43,7 +44,8 @@ void Sdca::sweep_in_halves(Visits visit) {
   }
 }
 
-// Adds both halves' changes with the exact step; |β| is replaced by its chord, which bounds it, so that the dual rises at least as reckoned.
+// Adds the changes of both halves with the exact step. Along the step |β| is replaced by its chord, which is not below it, so that D rises at least
+// by the computed gain.
 template <class S>
 void Sdca::merge(S* samples, Visits visit, const SdcaTally& a, const SdcaTally& b) {
   double linear = 0.0, square = 0.0, moved = 0.0;

@@ -8,16 +8,18 @@
 namespace gapless {
 namespace {
 
-// Short rows are visited in shuffled buckets of so many neighbours, which the processor fetches ahead: no more of them, because neighbours in a
-// file are often alike, and undo each other's steps. Few rows, and long ones, are shuffled one by one.
+// Short rows are visited in shuffled buckets of so many neighbours, which the processor fetches ahead. Buckets are not larger, because neighbours in
+// a file are often alike and undo each other's steps. Rows are shuffled one by one where there are fewer than 4,096, or where they have more than 64
+// entries, eight lines of the cache of float64, and the fetch of the first line no longer matters.
 constexpr Index bucket = 8, few = 4096;
 constexpr double long_row = 64.0;
 
-// What a full epoch's gap must fall to among the active rows before all rows are looked at again.
+// All rows are visited again when the gap among the active rows has fallen to this share of the gap of the last epoch over all rows.
 constexpr double returns = 0.1;
 
-// Features whose w is larger than a core's own cache (1 MB) are numbered anew, before the epoch that shows that there are some: it costs as
-// much as an epoch, and each one after takes two thirds of the time (imdb_bigram_hashed).
+// From so many features on w is larger than a core's own cache (1 MB), and features are numbered anew before the third epoch, when a solve has shown
+// that it takes more than two: that costs as much as an epoch, and each epoch after it takes two thirds of the time (benchmarks/linear.py,
+// imdb_bigram_hashed).
 constexpr Index many_features = 1 << 17, renumbering_epoch = 3;
 
 bool is_plain(const DualBox& box) {
@@ -26,7 +28,8 @@ bool is_plain(const DualBox& box) {
   return true;
 }
 
-// 1/(q + d). Where nothing bends the dual, a slope of any size leads to its bound, or nowhere if there is none (a hard margin's zero row).
+// 1/(q + d). Where q + d = 0, D is straight: 1e300 takes any slope to its bound, and 0 leaves β as it is where there is no bound (a row of zeros
+// under a hard margin).
 double inverse_curvature(double bend, double lower, double upper) {
   if (bend > 0.0) return 1.0 / bend;
   return std::isfinite(upper - lower) ? 1e300 : 0.0;
@@ -152,7 +155,7 @@ void Sdca::sweep(Visits visit, double* w, SdcaTally& tally) {
       rows_);
 }
 
-// The next epoch's visits: every active row once, uniform draws, or the order that was given.
+// Sets the visits of the next epoch: every active row once, uniform draws, or the order that was given.
 void Sdca::order() {
   const std::size_t total = active_.size();
   if (++epochs_ == renumbering_epoch) renumber();
@@ -177,7 +180,7 @@ void Sdca::order() {
     const std::uint32_t* begin = active_.data() + static_cast<Index>(number) * bucket;
     const Index draw = random_.below(bucket * bucket / 2);
     Index at = draw % bucket;
-    const Index stride = 2 * (draw / bucket) + 1;  // an odd stride meets each of the 2ᵏ places once
+    const Index stride = 2 * (draw / bucket) + 1;  // steps of an odd stride, modulo 8, meet each place of a bucket once
     for (Index k = 0; k < bucket; ++k) {
       *place++ = begin[at];
       at = (at + stride) & (bucket - 1);
@@ -186,8 +189,8 @@ void Sdca::order() {
   std::copy(active_.begin() + whole * bucket, active_.end(), place);
 }
 
-// Numbers the features by how often they occur, to a power of two, the frequent ones first: what is read most often then stands side by side in w,
-// and in the cache.
+// Numbers the features anew, frequent ones first (by the bits of their counts): the entries of w that are read most often are then side by side, and
+// stay in the cache.
 void Sdca::renumber() {
   std::visit(
       [&](auto& rows) {
@@ -196,7 +199,7 @@ void Sdca::renumber() {
           if (features() < many_features || entries < features()) return;
           number_.assign(w_.size(), 0);
           for (Index k = 0; k < entries; ++k) ++number_[rows.indices[first + k]];
-          std::array<std::uint32_t, 33> begin{};  // of the features whose count has so many bits
+          std::array<std::uint32_t, 33> begin{};  // for each number of bits, the next number for a feature whose count has so many
           for (const std::uint32_t times : number_)
             for (int bits = static_cast<int>(std::bit_width(times)) - 1; bits >= 0; --bits) ++begin[static_cast<std::size_t>(bits)];
           std::vector<double> w(w_.size());
@@ -213,14 +216,15 @@ void Sdca::renumber() {
       rows_);
 }
 
-// After an epoch: a free intercept's b becomes the decision offset b + shift Σβ.
+// After an epoch the multiplier b of a free intercept becomes the decision offset b + shift Σβ.
 void Sdca::move_multiplier() {
   if (!options_.free_intercept) return;
   tally_.offset += options_.shift * tally_.moved;
   tally_.gain -= options_.shift * tally_.moved * tally_.moved;
 }
 
-// After an epoch: leaves out what it marked, brings all back where the rest is solved, sets the next threshold.
+// After an epoch: leaves out the rows that the epoch has marked, or brings all rows back where the active ones are nearly solved; sets the next
+// threshold.
 void Sdca::finish(double target) {
   const bool full = count(visit_.size()) == n_;
   gap_ = tally_.gap;
@@ -245,7 +249,7 @@ void Sdca::finish(double target) {
   tally_.gap = tally_.largest = 0.0;
 }
 
-// All rows are active again, and none is left out before an epoch has seen them all.
+// Makes all rows active; with an infinite threshold the next epoch marks none.
 void Sdca::bring_back() {
   active_.resize(static_cast<std::size_t>(n_));
   for (std::size_t i = 0; i < active_.size(); ++i) active_[i] = static_cast<std::uint32_t>(i);

@@ -2,9 +2,9 @@
 //
 //     s = p_i − ⟨w, x_i⟩ − offset,   β_i ← clip(soft(s + q_i β_i, ε_i) / (q_i + d_i)),   w += (new − old) x_i,   offset += shift (new − old)
 //
-// with q_i = ‖x_i‖² + shift. While it visits, it sums up the Fenchel gaps c_i ℓ(f_i) + c_i ℓ*(−β_i/c_i) + β_i f_i, which are the duality gap but
-// for the moves in between, and what the dual gains; it marks rows at a bound whose slope points out of the box by more than `threshold`.
-// Writes the samples, w and the tally.
+// with q_i = ‖x_i‖² + shift. The sweep sums up the Fenchel gaps c_i ℓ(f_i) + c_i ℓ*(−β_i/c_i) + β_i f_i at the moment of each visit, which would be
+// the duality gap if w did not move in between, and the gain of D. It marks rows at a bound whose slope points out of the box by more than
+// `threshold`. Writes the samples, w and the tally.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@
 
 namespace gapless {
 
-// All that a visit reads of a sample but its row, side by side: a visit of a short row waits for memory, and so it waits once.
+// The numbers of a sample that a visit reads beside its row, side by side: a visit of a short row waits for memory, and so it waits once.
 struct RowSample {
   double p, lower, upper;
   double q, inverse;  // ‖x‖² + shift, and 1/(q + d)
   double beta;
-  Index begin;  // the first of its row's entries
+  Index begin;  // the place of the row's first entry
   std::uint32_t length;
-  std::uint32_t gone;  // to be left out from the next epoch on
+  std::uint32_t gone;  // 1 where the sample is left out from the next epoch on
 };
 
-// ε = d = 0 and a finite box, the hinge: on short rows all else costs more than the row. The entropy's samples too, whose terms stand elsewhere.
+// A sample with ε = d = 0 and a finite box (the hinge), in one line of the cache: on short rows further terms would cost more than the row. The
+// samples of an entropy are of this type too, with their terms in DualEntropy.
 struct alignas(64) PlainSample : RowSample {
   static constexpr bool is_plain = true;
   static constexpr double epsilon = 0.0, bend = 0.0;
@@ -37,12 +38,12 @@ struct BoxSample : RowSample {
 };
 
 struct SdcaTally {
-  double offset = 0.0;           // of all decision values
-  double threshold = infinity;   // slack from which on a row is marked as gone
-  double largest = 0.0;          // the largest move, in units of the slope
-  double gap = 0.0;              // Σ of the Fenchel gaps
-  double gain = 0.0;             // of the dual
-  double moved = 0.0;            // Σ of the changes of β
+  double offset = 0.0;           // the offset that is added to all decision values
+  double threshold = infinity;   // the slack above which a row is marked as gone
+  double largest = 0.0;          // the largest |change of β| · (q + d), in units of the slope
+  double gap = 0.0;              // the sum of the Fenchel gaps
+  double gain = 0.0;             // D: the sum of the gains of all steps
+  double moved = 0.0;            // Σβ: the sum of all changes of β
 };
 
 template <class R>
@@ -51,7 +52,7 @@ struct SdcaLoopsOf {
   using Loop = void (*)(const R& rows, S* samples, const std::uint32_t* visit, Index count, double shift, double* w, SdcaTally& tally);
   Loop<PlainSample> plain;
   Loop<BoxSample> box;
-  // The gap is not reckoned, its logarithms cost more than the steps: it becomes infinite.
+  // The gap is not summed up, since its logarithms would cost more than the steps: it becomes infinite.
   void (*entropy)(const R& rows, const DualEntropy& dual, PlainSample* samples, const std::uint32_t* visit, Index count, double shift,
                   double* w, SdcaTally& tally);
 };

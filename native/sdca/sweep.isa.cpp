@@ -9,7 +9,8 @@
 namespace gapless::GAPLESS_LEVEL {
 namespace {
 
-// Visits between asking for a sample, or for the beginning of its row, and using it: benchmarks/linear.py, a9a and w8a at C = 1.
+// Visits between the prefetch of a sample, or of the beginning of its row, and its use; the best of those tried on a9a and w8a at C = 1
+// (benchmarks/linear.py).
 constexpr Index sample_ahead = 8, row_ahead = 3;
 
 template <class S>
@@ -28,7 +29,7 @@ GAPLESS_INLINE void fetch_row(const R& rows, const S* samples, const std::uint32
 
 GAPLESS_INLINE double soft(double value, double epsilon) { return std::max(value - epsilon, 0.0) + std::min(value + epsilon, 0.0); }
 
-// The row's part of the gap: what its best β for this f, w held fixed, has more than its own.
+// The Fenchel gap of a row: by how much h(β) − f β at its best β, with f fixed, exceeds the value at its present β.
 template <class S>
 GAPLESS_INLINE double fenchel_gap(const S& s, double slope, double old) {
   if constexpr (S::is_plain) {
@@ -41,7 +42,7 @@ GAPLESS_INLINE double fenchel_gap(const S& s, double slope, double old) {
   }
 }
 
-// How far the slope is from calling a sample off its bound, or off zero inside a tube; −∞ where it is at neither.
+// For a sample at a bound, or at zero inside a tube: by how much the slope may change before β moves away. −∞ where β is at neither.
 template <class S>
 GAPLESS_INLINE double slack(const S& s, double slope, double beta) {
   if constexpr (S::is_plain) {

@@ -14,8 +14,8 @@
 namespace gapless::smo {
 namespace {
 
-constexpr std::size_t kept_bytes = std::size_t(160) << 20;  // the table of 6,144 samples in float32
-constexpr std::size_t small_bytes = std::size_t(4) << 20;   // below this a table gets no more than it asks for
+constexpr std::size_t kept_bytes = std::size_t(160) << 20;  // the table of 6,144 samples (most_active of sizes.hpp) in float32 takes 151 MB
+constexpr std::size_t small_bytes = std::size_t(4) << 20;   // a table of up to so many bytes gets no more than it asks for
 
 constexpr Index strip = 64;  // rows that a thread takes at a time
 
@@ -23,7 +23,7 @@ std::mutex lock;
 void* spare = nullptr;
 std::size_t spare_bytes = 0;
 
-// How far apart rows begin: whole lines of the cache, and no two rows at one place of it.
+// The numbers between the beginnings of two rows: whole lines of the cache, plus one, so that rows do not all begin at the same place of the cache.
 Index stride_of(Index side) { return (side + 15) / 16 * 16 + 16; }
 
 }  // namespace
@@ -37,7 +37,7 @@ Buffer::Buffer(std::size_t bytes) {
       return;
     }
   }
-  bytes_ = bytes > small_bytes ? std::max(bytes, kept_bytes) : bytes;  // what is not touched of it costs nothing
+  bytes_ = bytes > small_bytes ? std::max(bytes, kept_bytes) : bytes;  // pages that are never touched take no memory
   bytes_ = (bytes_ + 63) / 64 * 64;
   data_ = ::operator new(bytes_, std::align_val_t(64));
 }
@@ -98,7 +98,7 @@ void ActiveSet<T>::enter(Places members, Index limit) {
   make_room(m, std::max(limit, size()));
   panels_->extend(ids, m, shift_, Matrix<T>{own(), size(), size(), stride_});
   filled_ = 0;
-  if (size() == samples()) {  // they stay
+  if (size() == samples()) {  // all samples are members, and none will leave: rows can be filled up with zeros
     filled_ = (size() + 15) / 16 * 16;
     for (Index i = 0; i < size(); ++i) std::fill(own() + i * stride_ + size(), own() + i * stride_ + filled_, T(0));
   }
@@ -108,7 +108,7 @@ template <class T>
 void ActiveSet<T>::keep(Places kept) {
   const Index m = length(kept);
   T* data = own();
-  // Columns first, each row in its place, which threads can share; then whole rows.
+  // First the columns of each row that stays are moved together, in place, which threads share; then whole rows are moved.
   share((m + strip - 1) / strip, [&](Index piece, int) {
     for (Index i = piece * strip; i < std::min((piece + 1) * strip, m); ++i) {
       T* row = data + kept[i] * stride_;

@@ -1,4 +1,4 @@
-// The kernel entries of the samples that a solver works on: they enter and leave, and what stays is not computed again.
+// The active set: the samples that a solver works on, with their kernel entries. Samples enter and leave, and entries of those that stay are kept.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace gapless::smo {
 
-// Memory for a table. One of up to `kept_bytes` stays for the next solver of this process, since fresh memory is slow.
+// Memory for a table of entries. One table of up to `kept_bytes` is kept for the next solver of this process, since the first touch of fresh memory
+// is slow.
 class Buffer {
  public:
   Buffer() = default;
@@ -24,26 +25,26 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-// `ids` are the members in order, `inside` marks them among all samples; table(:m, :m) holds their kernel entries plus `shift`. From the start rows
-// begin `wide` entries apart, so that they hardly ever move as more members enter.
+// `ids` are the members in the order of the table, `inside` marks them among all samples; the table's first m rows and columns hold their kernel
+// entries plus `shift`. From the start rows begin `wide` entries apart, so that they hardly ever move when more members enter.
 template <class T>
 class ActiveSet {
  public:
-  // Of the samples of some panels, none of which is a member yet.
+  // For the samples of some panels, none of which is a member yet.
   ActiveSet(Panels* panels, double shift, Index wide);
-  // Of some samples of a given matrix, all of which are members; where they are all of its samples, in order, and nothing is added, it is read where
-  // it is.
+  // For the samples `places` of a given matrix, all of which are members. Where these are all of its samples, in order, and shift = 0, the matrix is
+  // not copied.
   ActiveSet(Matrix<const T> given, Places places, double shift);
 
-  // New members, after the others; there is room for `limit` at least.
+  // Appends new members; the table gets room for at least `limit` members.
   void enter(Places members, Index limit);
-  // Only these places, in ascending order, stay.
+  // Keeps only the members at these places of the table, which are in ascending order.
   void keep(Places kept);
 
   Index size() const { return count(ids.size()); }
   Index samples() const { return count(inside.size()); }
   Index room() const { return rows_; }
-  // Further columns of zeros, where there are some, fill up vectors.
+  // The table. It may have further columns of zeros, which fill up the last vector of a row.
   Matrix<const T> entries() const { return {data_, size(), filled_ > 0 ? filled_ : size(), stride_}; }
 
   std::vector<Index> ids;
@@ -55,9 +56,9 @@ class ActiveSet {
 
   Panels* panels_;
   double shift_;
-  Index wide_, rows_ = 0, stride_ = 0, filled_ = 0;  // filled: columns, zeros included
+  Index wide_, rows_ = 0, stride_ = 0, filled_ = 0;  // filled_: the number of columns with those of zeros; 0 where there are none of zeros
   Buffer buffer_;
-  const T* data_ = nullptr;  // of a given matrix, or the buffer's
+  const T* data_ = nullptr;  // the entries of a given matrix, or those in the buffer
 };
 
 }  // namespace gapless::smo

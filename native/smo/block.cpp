@@ -7,12 +7,13 @@
 namespace gapless::smo {
 namespace {
 
-constexpr double fine = 2e-5;           // of the range of residuals: a target below it is lost in float32
+constexpr double fine = 2e-5;           // a target below this share of the range of p − f, some 300 roundings of float32, is solved in float64
 constexpr Index piece = 1024;           // columns that a thread adds up at a time, whatever the number of threads
 constexpr Index strip = 64;             // rows that a thread gathers at a time
-constexpr double worth_sharing = 5e4;   // entries from which on a hand-over pays
-constexpr Index tired_turns = 8, least_block = 64;      // pairs, times the samples, after which a whole block is left for smaller ones; of those the least
-constexpr Index least_steps = 1000, most_turns = 10;  // pairs of a block: so many, or so many times its size
+constexpr double worth_sharing = 5e4;   // entries from which on the work takes longer than the hand-over to a second thread
+// Where all samples are one block: after `tired_turns` pairs a sample the block is left for smaller ones, of at least `least_block` variables.
+constexpr Index tired_turns = 8, least_block = 64;
+constexpr Index least_steps = 1000, most_turns = 10;  // the most pairs of a block: so many, or so many for each of its variables where that is more
 
 // Where each group begins, and the end; empty where members of different groups mix, so that a block has to gather them.
 std::vector<Index> side_by_side(const Groups& groups, Index m) {
@@ -81,7 +82,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     if (worst <= target || worst <= least_violation<Dual>(noise) || steps >= max_steps) return steps;
     Index most = size;
     if (!starts.empty()) {
-      // All of them are one block, as they are, until so many pairs have shown that few variables do the work: a pair of those costs less.
+      // All samples are one block, without being gathered, until many pairs have shown that few variables move: a pair of a smaller block costs less.
       if (together_ >= tired_turns * m) {
         Index free = 0;
         for (Index k = 0; k < m; ++k) free += part.dual.lower[k] < beta[k] && beta[k] < part.dual.upper[k] && beta[k] != 0.0;
@@ -169,7 +170,7 @@ Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal
   }
 }
 
-// Pairs where the dual has an entropy: i and j by what they gain.
+// SMO by pairs where the dual has an entropy: i and j are chosen by what a step gains.
 template <class Dual, class T>
 Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagonal, Matrix<const T> K, bool second_order, Index max_steps,
                                           double* beta, double* f) {
@@ -212,7 +213,7 @@ Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagon
   return max_steps;
 }
 
-// The one variable that gains most, again and again.
+// SMO by single variables, where no constraint couples them: in each step the variable that gains most.
 template <class Dual, class T>
 Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, Matrix<const T> K, double target, Index max_steps, double* beta,
                                     double* f) {

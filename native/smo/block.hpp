@@ -1,4 +1,5 @@
-// The dual of samples whose kernel matrix is at hand, by blocks of variables, and in each block by pairs (or single variables) of SMO.
+// The maximisation of the dual over samples whose kernel matrix is in memory: by blocks of variables, and in each block by pairs (or single
+// variables).
 #pragma once
 
 #include <vector>
@@ -14,11 +15,11 @@ namespace gapless::smo {
 template <class T>
 void spread(Matrix<const T> K, Places moved, const double* change, double* f);
 
-// block(i, j) = K(chosen[i], chosen[j]); columns of the block beyond those become zero.
+// block(i, j) = K(chosen[i], chosen[j]); further columns of the block become zero.
 template <class T>
 void gather(Matrix<const T> K, Places chosen, Matrix<T> block);
 
-// An array whose rows begin at lines of the cache, so that sweeps over them are vectors only.
+// A square matrix whose rows begin at lines of the cache and are filled up to whole lines, so that sweeps over them need vectors only.
 template <class T>
 class Square {
  public:
@@ -36,7 +37,7 @@ class Square {
 template <class Dual, class T>
 class BlockSolver {
  public:
-  // What is to be maximised: the dual of the K.rows samples of K.
+  // The problem of solve(): the dual of the K.rows samples whose kernel matrix is K.
   struct Part {
     const Dual& dual;
     const double* diagonal;
@@ -45,11 +46,11 @@ class BlockSolver {
     bool coupled, second_order;
   };
 
-  // Until nothing violates by more than `target`, by blocks of at most `size`, each of which stops at `share` of the violation it began with; writes
-  // beta and f. Returns the steps taken, at most `max_steps`.
+  // Maximises until no violation is above `target`, by blocks of at most `size` variables, each of which stops at `share` of the violation that it
+  // began with. Writes beta and f; returns the steps taken, at most `max_steps`.
   Index solve(const Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f);
 
-  // One block, whose groups are side by side; `starts` tells where. Writes beta, and f in the precision of K.
+  // Maximises over one block, whose groups are side by side and begin at `starts`. Writes beta, and f in the precision of K; returns the steps taken.
   Index solve_block(const Dual& dual, const double* diagonal, Matrix<const T> K, const std::vector<Index>& starts, bool coupled, bool second_order,
                     double target, Index max_steps, double* beta, double* f);
 
@@ -63,7 +64,7 @@ class BlockSolver {
   Square<T> square_;
   Square<double> exact_;
   std::vector<char> last_;
-  Index together_ = 0;  // pairs of all samples in one block so far
+  Index together_ = 0;  // the pairs so far that were made with all samples in one block
   std::vector<double> up_, down_, diagonal_, beta_, old_, f_, room_, change_;
   std::vector<Index> moved_;
 };

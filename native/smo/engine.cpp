@@ -60,7 +60,7 @@ class Engine final : public Smo {
 
   SmoAdvance step(double work, double iterations, double gap_target, double kkt_target) override {
     pairs_ = 0.0;
-    if (told_) {  // and the proof did not agree
+    if (told_) {  // the last step ended `ready`; this step is called because the proof did not agree
       told_ = false;
       doubted_ = true;
       if (!everybody()) catch_up(late_.waiting(reach_));
@@ -93,7 +93,7 @@ class Engine final : public Smo {
 
   Groups groups() const { return {problem_.groups, count(problem_.totals.size())}; }
   bool everybody() const { return in_order_ && table_.size() == n_; }
-  // Whether all samples are in the active set for good, with entries that are exact: nothing is to be chosen, expanded or computed again.
+  // Whether all samples are in the active set for good, with entries in float64: nothing is to be chosen, expanded or computed again.
   bool complete() const { return sizeof(T) == 8 && n_ <= few && most_of(n_, options_.cache_bytes) == n_; }
 
   Index steps_within(double work, double iterations) const {
@@ -132,7 +132,7 @@ class Engine final : public Smo {
     return solve_active(worst, gap, max_steps, gap_target, kkt_target);
   }
 
-  // All samples are in the active set, in order.
+  // A round where all samples are in the active set, in order.
   SmoOutcome solve_everybody(double worst, double gap, double noise, Index max_steps, double gap_target, double kkt_target) {
     if (worst <= least_violation<Dual>(noise)) return stalled(SmoOutcome::ready);
     const double target = complete() && worst > kkt_target ? kkt_target : round_target(worst, worst, gap, gap_target, kkt_target);
@@ -170,7 +170,7 @@ class Engine final : public Smo {
     Index taken = 0;
     try {
       taken = maximise(part, target, max_steps, part_beta_.data(), part_f_.data());
-    } catch (...) {  // an interruption keeps what it has
+    } catch (...) {  // after an interruption β is as far as the block solver came
       for (Index k = 0; k < m; ++k) beta_[chosen[k]] = part_beta_[k];
       throw;
     }
@@ -191,7 +191,8 @@ class Engine final : public Smo {
     }
     if (moved.empty()) return stalled(reach_ == n_ ? SmoOutcome::ready : SmoOutcome::running);
     if (m < reach_) {
-      // Where rows are kept, or slopes are no distances, all follow at once.
+      // Where rows are kept (so that an expansion is cheap), or the dual is an entropy (whose slopes are no distances), f of all samples follows at
+      // once.
       late_.record(std::move(moved), std::move(change), rows_ || Dual::is_entropy ? infinity : swing);
       late_.settle(chosen);
       std::vector<double> slack(reach_);
@@ -217,19 +218,19 @@ class Engine final : public Smo {
     if constexpr (!Dual::is_entropy)
       if (taken > 0 && groups().count == 1 && options_.second_order) {
         const double entries = static_cast<double>(m) * static_cast<double>(m) * sizeof(T);
-        const double room = rows_ ? 0.0 : options_.cache_bytes - entries;  // rows have the room beyond
+        const double room = rows_ ? 0.0 : options_.cache_bytes - entries;  // kept rows take all memory beyond the active set's
         faced_ = finish_pays(part.dual, m, before.data(), beta, static_cast<double>(taken), room);
       }
     return moved + taken;
   }
 
-  // The violation that a round ends at: no less than what is asked for calls for.
+  // The violation at which a round ends: a share of the one within the active set, but not below half of what the targets need.
   double round_target(double worst, double within, double gap, double gap_target, double kkt_target) const {
     const double wanted = std::min({kkt_target, worst * gap_target / std::max(gap, 1e-300), within});
     return std::max((faced_ ? faced_share : round_share) * within, 0.5 * wanted);
   }
 
-  // Nothing moves on f as it was kept; f as it is may still tell something, but not for ever.
+  // Nothing moves by f as it was kept: f is computed from scratch, and the solve is stalled where that has not helped several times in a row.
   SmoOutcome stalled(SmoOutcome otherwise) {
     if (reach_ < n_) {
       grow();
@@ -241,14 +242,15 @@ class Engine final : public Smo {
     return stuck_ > most_stuck ? SmoOutcome::stalled : otherwise;
   }
 
-  // The relative gap that f as it is kept suggests, with the best offsets; no proof.
+  // The relative gap that f as it is kept suggests, with the best offsets; it proves nothing.
   double suggested_gap() {
     const GapEstimate found = own_gap(dual_, reach_, beta_.data(), f_.data(), groups(), problem_.totals.data(), problem_.coupled, offsets_.data(), open_);
     if (std::max(found.gap, found.gap - found.primal) <= trusted * problem_.zero) return 0.0;
     return found.gap / std::max(std::fabs(found.primal), std::numeric_limits<double>::min());
   }
 
-  // The offsets against which samples violate: the best ones; the entropy's ends are relative already; a hard margin's are in the middle.
+  // Sets the offsets against which violations of single samples are measured: the best ones; zero for an entropy, whose ends are relative already;
+  // the middle between both ends for a hard margin.
   void set_levels() {
     for (Index g = 0; g < groups().count; ++g) {
       levels_[g] = Dual::is_entropy ? 0.0 : offsets_[g];
@@ -263,7 +265,7 @@ class Engine final : public Smo {
     }
   }
 
-  // The worst violators join the active set; those that are farthest from violating leave where it is full.
+  // The worst violators enter the active set; where it is full, the members that are farthest from violating leave it.
   void enter() {
     const Index n = reach_;
     const Support support = support_of(dual_, n_, beta_.data());
@@ -277,7 +279,7 @@ class Engine final : public Smo {
                                      std::max(Index(2), std::min(many, most / 2)));
     }
     const Index fresh = count(entering.size()), m = table_.size();
-    if (m + fresh > most) {  // more leave than need to, since that moves the entries of all who stay
+    if (m + fresh > most) {  // more members leave than must, since each time the entries of all that stay are moved
       std::vector<double> up(m), down(m), scores(m);
       std::vector<Index> own(m);
       for (Index k = 0; k < m; ++k) {
@@ -293,7 +295,7 @@ class Engine final : public Smo {
     work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
   }
 
-  // f of these samples, up to β as it is.
+  // Brings f of these samples up to date with β.
   void catch_up(std::vector<Index> late) {
     if (late.empty()) return;
     late_.catch_up(std::move(late), [this](Places moved, Vector change, Places to) { expand(moved, change, to); });
@@ -311,7 +313,7 @@ class Engine final : public Smo {
     work_ += static_cast<double>(moved.size()) * static_cast<double>(to.size()) * problem_.entry_work;
   }
 
-  // f from begin to end, of which nothing is known yet.
+  // Computes f of the samples from begin to end from the support vectors.
   void expand_support(Index begin, Index end) {
     std::vector<Index> support;
     std::vector<double> values;
@@ -328,7 +330,7 @@ class Engine final : public Smo {
     work_ += static_cast<double>(support.size()) * static_cast<double>(end - begin) * problem_.entry_work;
   }
 
-  // Twice as many samples take part.
+  // Doubles the number of samples that take part.
   void grow() {
     const Index begin = reach_;
     reach_ = std::min(2 * reach_, n_);
@@ -336,7 +338,7 @@ class Engine final : public Smo {
     late_.settle(begin, reach_);
   }
 
-  // f from scratch, in float64: of all samples, or of those that are near to violating.
+  // Computes f from scratch, in float64: of all samples, or of those that are near to violating.
   void refresh(std::optional<std::vector<Index>> near) {
     if (complete()) {
       std::fill(f_.begin(), f_.end(), 0.0);
@@ -373,15 +375,15 @@ class Engine final : public Smo {
   BlockSolver<Dual, T> blocks_;
   Selection selection_;
   TakenTerms<Dual> terms_;
-  std::vector<double> beta_, f_, known_, up_, down_;  // known: the β for which f was computed in float64
+  std::vector<double> beta_, f_, known_, up_, down_;  // known_: the β for which f was last computed in float64
   std::vector<double> offsets_, levels_, part_beta_, part_f_, part_diagonal_;
   std::vector<Index> part_groups_, open_;
   Index reach_ = 0, refreshed_ = 0, stuck_ = 0, finishes_ = 0;
   double pairs_ = 0.0, work_ = 0.0;
-  bool in_order_ = true;  // members of the active set are in order of their places
-  bool told_ = false;     // the last step ended `ready`
-  bool doubted_ = false;  // a proof did not agree since, and nothing has moved
-  bool faced_ = false;    // so few variables change bounds that Newton's method is worth its factorisation
+  bool in_order_ = true;  // whether the members of the active set are in the order of the samples
+  bool told_ = false;     // whether the last step ended `ready`
+  bool doubted_ = false;  // whether a proof did not agree with `ready`, and nothing has moved since
+  bool faced_ = false;    // whether the next round begins with Newton's method (finish_pays)
 };
 
 template <class Dual>

@@ -1,11 +1,11 @@
-// The rounds of SMO: choose, solve among the chosen, expand.
+// The rounds of SMO: choose variables, maximise the dual over them, expand the change of β to f.
 //
-// Three levels keep the work where it pays. An active set of some thousands, whose kernel matrix is kept (active_set.hpp), takes in the worst violators of
-// all samples at each round, and loses those that are farthest from violating; the dual is maximised over it, by blocks that fit a core's cache
-// (block.hpp, pairs.hpp), and in the end, when hardly a variable meets a bound any more, by Newton's method (newton_finish.hpp); then what moved is
-// expanded to those samples outside that it may bring to violate (laggards.hpp), through panels that keep no kernel row (kernels/panels.hpp), or to all
-// of them through rows that are kept where an entry is costly (kept_rows.hpp). A large problem is solved on growing parts of it first, so that a round
-// on all samples begins near the optimum. Of a short problem all samples are in the active set, and there is nothing to choose or to expand.
+// An active set of some thousand samples, whose kernel matrix is kept (active_set.hpp), takes in the worst violators of all samples at each round,
+// and loses those that are farthest from violating. The dual is maximised over the active set by blocks that fit a core's cache (block.hpp,
+// pairs.hpp) and, in the end, when hardly a variable meets a bound any more, by Newton's method (newton_finish.hpp). Then the change of β is expanded
+// to f of those samples outside that it may bring to violate (laggards.hpp), through panels that keep no kernel row (kernels/panels.hpp), or to f of
+// all samples through rows that are kept where an entry is costly (kept_rows.hpp). A large problem is first solved on growing parts of it, so that a
+// round on all samples begins near the optimum. In a short problem all samples are in the active set, and nothing is chosen or expanded.
 //
 // f = Kβ (shift included) is float64 whatever the entries are, and refreshed from scratch when its error could matter.
 #pragma once
@@ -23,11 +23,11 @@ namespace gapless::smo {
 enum class SmoOutcome { running, ready, stalled };
 
 struct SmoAdvance {
-  double iterations, work;  // pairs, and entries touched in the unit of entry_work
+  double iterations, work;  // the pairs, and the work in stored entries of X
   SmoOutcome outcome;
 };
 
-// Samples in the engine's order; what is pointed to outlives the engine.
+// The problem, with samples in the engine's order. The arrays must outlive the engine.
 struct SmoProblem {
   DualTerms dual;
   const double* diagonal;  // K_ii + shift
@@ -35,17 +35,17 @@ struct SmoProblem {
   std::vector<double> totals;
   bool coupled;       // whether Σβ is given for each group: the intercept is free
   bool hard;          // whether costs are infinite, and a gap says nothing
-  double shift;       // what a regularised intercept adds to each entry
+  double shift;       // s², which a regularised intercept adds to each entry; else 0
   double zero;        // a gap that counts as none where −D is as small, as in a ν-form whose optimum is zero; 0 elsewhere
-  double entry_work;  // what an entry costs
+  double entry_work;  // the work of one kernel entry, in stored entries of X
 };
 
 struct SmoOptions {
   bool second_order;
-  double cache_bytes;  // of the kernel entries that are kept
+  double cache_bytes;  // the memory for kernel entries that are kept
 };
 
-// Where entries come from: panels, whose entries are off by `error` in the mean; or a given matrix, of which `places` are the samples.
+// The source of entries: panels, whose entries have an error of `error` in the mean; or a given matrix, in which sample k is at places[k].
 struct SmoEntries {
   Panels* panels = nullptr;
   double error = 0.0;
@@ -53,24 +53,24 @@ struct SmoEntries {
   Places places = {};
 };
 
-// f[k] = (Kβ)_k + shift Σβ in float64, for each k of `near`, or for all where there is none.
+// Writes f[k] = (Kβ)_k + shift Σβ in float64 for each k of `near`, or for all samples without `near`.
 using Exact = std::function<void(Vector beta, std::optional<Places> near, double* f)>;
 
 class Smo {
  public:
   virtual ~Smo() = default;
 
-  // Goes on within the budget, at least by one pair, until the targets are met as far as f tells, or nothing moves. Called again after `ready`, it
-  // knows that a proof did not agree.
+  // Goes on within the budget of work and pairs, at least by one pair, until f as it is kept meets the targets (`ready`) or nothing moves
+  // (`stalled`). A call after `ready` means that a proof did not agree.
   virtual SmoAdvance step(double work, double iterations, double gap_target, double kkt_target) = 0;
 
   virtual Vector beta() const = 0;
   virtual Vector f() const = 0;
-  virtual Index reach() const = 0;        // how many of the samples take part so far
-  virtual Index active() const = 0;       // how many are in the active set
-  virtual Index active_room() const = 0;  // how many it has room for
-  virtual bool keeps_rows() const = 0;
-  virtual Index finishes() const = 0;     // how often Newton's method moved something
+  virtual Index reach() const = 0;        // the number of samples that take part so far
+  virtual Index active() const = 0;       // the number of members of the active set
+  virtual Index active_room() const = 0;  // the number of members that it has room for
+  virtual bool keeps_rows() const = 0;    // whether kernel rows are kept beside the active set
+  virtual Index finishes() const = 0;     // the number of rounds in which Newton's method moved a variable
 };
 
 std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options);

@@ -5,10 +5,10 @@
 namespace gapless::smo {
 namespace {
 
-constexpr int halvings = 60;
-constexpr double far = 50.0;  // from where on the entropy calls for nothing
+constexpr int halvings = 60;  // of a bracket: float64 has 53 bits
+constexpr double far = 50.0;  // a decision value beyond ±50 calls for β = 0 or β = c to within e⁻⁵⁰ of the cost, less than float64 resolves
 
-// The β that a decision value calls for, where costs are finite: DualBox::called without branches that nothing could predict.
+// The β that a decision value calls for, where costs are finite: DualBox::called without branches that a processor would mispredict.
 GAPLESS_INLINE double called_by(const DualBox& dual, Index k, double v) {
   const double slope = dual.p[k] - v, e = dual.epsilon[k];
   const double rest = std::max(slope - e, 0.0) + std::min(slope + e, 0.0);
@@ -18,8 +18,8 @@ GAPLESS_INLINE double called_by(const DualBox& dual, Index k, double v) {
 }
 GAPLESS_INLINE double called_by(const DualEntropy& dual, Index k, double v) { return dual.called(k, v); }
 
-// Where the best offset is. Above the largest rise − f no sample calls for more than its β, below the least fall − f none for less, and β has the
-// total; without such ends, anything that some sample calls for.
+// A bracket of the best offset. Above the largest rise − f no sample calls for more than its β, below the least fall − f none calls for less, and β
+// has the right total. Where these ends are not finite, the bracket contains every kink of the samples.
 void bracket(const DualBox& dual, const double* beta, const double* f, const std::vector<Index>& members, double& low, double& high) {
   low = infinity;
   high = -infinity;
@@ -27,7 +27,7 @@ void bracket(const DualBox& dual, const double* beta, const double* f, const std
     low = std::min(low, dual.fall(k, beta[k]) - f[k]);
     high = std::max(high, dual.rise(k, beta[k]) - f[k]);
   }
-  if (low > high) std::swap(low, high);  // nothing violates, and each between both is as good
+  if (low > high) std::swap(low, high);  // nothing violates, and every offset between both is best
   if (std::isfinite(low) && std::isfinite(high)) return;
   low = infinity;
   high = -infinity;
@@ -55,7 +55,7 @@ double best_offset(const Dual& dual, Index n, const double* beta, const double* 
   bracket(dual, beta, f, open, low, high);
   for (int pass = 0; pass < halvings; ++pass) {
     std::size_t left = 0;
-    for (const Index k : open) {  // what calls for the same at both ends does so between them
+    for (const Index k : open) {  // a sample that calls for the same β at both ends calls for it between them, too
       const double called = called_by(dual, k, f[k] + low);
       const bool same = called == called_by(dual, k, f[k] + high);
       settled += same ? called : 0.0;

@@ -1,4 +1,4 @@
-// Kernel rows of the samples that move, kept where an entry takes longer to compute than to read.
+// Kernel rows of the samples that move, which are kept where an entry takes longer to compute than to read.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace gapless::smo {
 
-// At most `most` rows of the first samples' kernel matrix; what does not fit is computed when it is needed.
+// At most `most` rows are kept; further ones are computed when they are needed.
 template <class T>
 class KeptRows {
  public:
   KeptRows(Panels* panels, Index most);
 
-  // Panels::expand, where `to` is among the first `reach` samples; or to all samples from begin to end, which is at most `reach`.
+  // Panels::expand through the kept rows: to the samples `to`, which are among the first `reach`; or to the samples from begin to end ≤ reach.
   void expand(Places moved, Vector change, Places to, Index reach, double* out);
   void expand(Places moved, Vector change, Index begin, Index end, Index reach, double* out);
 
  private:
-  // Computes rows that are missing; returns those of `moved` that are kept, and puts the others to the two lists.
+  // Computes missing rows as far as there is room; fills rows_ and factors_ with the kept rows of `moved`, others_ and other_change_ with the rest.
   void prepare(Places moved, Vector change, Index reach);
   void add(Index begin, Index end, double* sums);
 

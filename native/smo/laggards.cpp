@@ -5,7 +5,7 @@
 namespace gapless::smo {
 namespace {
 
-constexpr std::size_t most_rounds = 32;  // that are remembered
+constexpr std::size_t most_rounds = 32;  // rounds that are remembered: after so many all samples are caught up
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void Laggards::catch_up(std::vector<Index> late, const Expand& expand) {
   for (const Index k : late) batches[since_[k]].push_back(k);
   std::vector<Index> moved, kept;
   std::vector<double> change;
-  // From the last round back, so that the changes of all rounds since one are added up once.
+  // The rounds are passed from the last back to the first, so that the changes since each round are sums that grow by one round at a time.
   for (std::size_t r = rounds_.size(); r-- > 0;) {
     const Round& round = rounds_[r];
     for (std::size_t k = 0; k < round.moved.size(); ++k) {

@@ -1,5 +1,6 @@
-// Vectors as wide as the instruction set's, for *.isa.cpp files alone: everything is in the namespace of the level, and nameless, so that no code of
-// one level serves another. A compiler without vector types gets one lane.
+// Vectors of the width of one register, and searches for the largest entry by vectors. Only files *.isa.cpp include this header: everything is in the
+// namespace of the level, and in an anonymous one, so that no code of one level is called from another. A compiler without vector types gets one
+// lane.
 #pragma once
 
 #include <cstdint>

@@ -10,18 +10,19 @@
 namespace gapless::smo {
 namespace {
 
-constexpr double turned_share = 0.25;  // share of the face that may have changed in a round of pairs before it
-constexpr double worth = 100'000.0;    // cubes of the face's size that take as long as a pair
-constexpr double ridge = 1e-4;         // of the mean diagonal: directions below it gain a digit less a step, and need not be followed past every bound
-constexpr double held_share = 0.25;    // share of the face that may be held at bounds; beyond it, the face is not known yet
-constexpr double join_share = 0.1;     // share of it that may be appended to a factor
-constexpr int most_steps = 12;
-constexpr int most_passes = 12;        // times that variables may be added to those held in a step
-constexpr double enter_share = 0.5;    // of the target: variables at a bound that violate by more join the face
+constexpr double turned_share = 0.25;  // the share of the face that may have changed in the round of pairs before
+constexpr double worth = 100'000.0;    // multiplications of a factorisation (the cube of the face's size) that take as long as a pair
+// A share of the mean diagonal that is added to M: along directions of less curvature a step gains less, and meets fewer bounds on its way.
+constexpr double ridge = 1e-4;
+constexpr double held_share = 0.25;    // the share of the face that may be held at bounds; where more would be, the face is not known yet
+constexpr double join_share = 0.1;     // the share of the face that may be appended to a factor; where more join, M is factored anew
+constexpr int most_steps = 12;         // the most Newton steps: each gains a digit or more
+constexpr int most_passes = 12;        // how often variables may be added to those held in a step
+constexpr double enter_share = 0.5;    // variables at a bound that violate by more than this share of the target join the face
 
 bool inside(const DualBox& dual, Index k, double beta) { return dual.lower[k] < beta && beta < dual.upper[k] && beta != 0.0; }
 
-// B = op(L)⁻¹ B for n × columns.
+// B = L⁻¹ B, where B has n rows.
 void solve_lower(const std::vector<double>& L, int n, double* B, int columns) {
   const double one = 1.0;
   if (columns > 0) blas.dtrsm("L", "L", "N", "N", &n, &columns, &one, L.data(), &n, B, &n);
@@ -102,7 +103,7 @@ std::vector<double> Face<T>::step(const std::vector<double>& g, bool coupled, co
   std::vector<double> right(g);
   right.resize(n * (1 + coupled), 1.0);
   solve_lower(L, n, right.data(), 1 + coupled);
-  // Columns of L⁻¹ of those that are held, and, where Σδ = 0, L⁻¹1 as the last of them.
+  // Y holds the columns of L⁻¹ for the variables that are held; where Σδ = 0 is a constraint, L⁻¹1 is appended to them in B.
   std::vector<Index> held;
   std::vector<double> at, Y;
   std::vector<char> is_held(n, 0);
@@ -122,7 +123,7 @@ std::vector<double> Face<T>::step(const std::vector<double>& g, bool coupled, co
     listen();
     change.assign(right.begin(), right.begin() + n);
     const int columns = static_cast<int>(held.size()) + coupled;
-    if (columns > 0) {  // a multiplier for each that is held, and c: (BᵀB) μ = (at, 0) − Bᵀ total, and total += B μ
+    if (columns > 0) {  // a multiplier μ for each variable held, and c: (BᵀB) μ = (at, 0) − Bᵀ change, then change += B μ
       B = Y;
       if (coupled) B.insert(B.end(), right.begin() + n, right.end());
       S.assign(static_cast<std::size_t>(columns) * columns, 0.0);
@@ -171,14 +172,15 @@ Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K,
       if (inside(dual, k, beta[k])) levels.push_back(up[k]);
     if (worst <= target || levels.empty()) break;
     double level = 0.0;
-    if (coupled) {  // the median
+    if (coupled) {  // the level of the face is the median of its slopes
       const std::size_t half = levels.size() / 2;
       std::nth_element(levels.begin(), levels.begin() + half, levels.end());
       level = levels[half];
       if (levels.size() % 2 == 0) level = 0.5 * (level + *std::max_element(levels.begin(), levels.begin() + half));
     }
     for (Index k = 0; k < m; ++k) {
-      // the piece of the dual that a variable is in, or would enter, is above or below zero; at its far end it can only turn back
+      // The piece of the dual that a variable is in, or would enter, is above or below zero (|β| has its kink there). A variable at the far end of
+      // its piece can only move back.
       const bool between = inside(dual, k, beta[k]);
       above[k] = beta[k] == 0.0 ? up[k] - level > level - down[k] : beta[k] > 0.0;
       const bool rises = static_cast<bool>(above[k]) != (beta[k] != 0.0 && !between);

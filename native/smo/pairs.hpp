@@ -1,9 +1,9 @@
-// SMO on a block of variables whose kernel matrix is at hand: pairs (i up, j down) that share an offset, one after the other (Platt 1998; Fan, Chen &
-// Lin 2005).
+// SMO on a block of variables whose kernel matrix is in memory: pairs (i up, j down) that share an offset, one after the other (Platt 1998; Fan, Chen
+// & Lin 2005).
 //
-// i is the largest rise − f; j the least fall − f, or, to second order, the k whose pair gains most, (slope of the pair)² / its curvature. A step is
-// two sweeps over the block, in the precision of its matrix: one finds j, the other moves f and finds the next i. In float32 what moves is f less its
-// value at the margin, so that it has all its digits where they matter; the step itself is float64.
+// i has the largest rise − f; j has the least fall − f or, to second order, is the k whose pair gains most, (slope of the pair)² / its curvature. A
+// step takes two sweeps over the block, in the precision of its matrix: one finds j, the other moves f and finds the next i. In float32 the sweeps
+// move f less its value at the margin, so that it has all its digits where they matter; the step itself is computed in float64.
 #pragma once
 
 #include "core/dual.hpp"
@@ -12,8 +12,8 @@
 
 namespace gapless::smo {
 
-// A block: its groups are side by side, `starts` (n_groups + 1 places) tells where. K has `n` rows and at least as many columns; further columns,
-// which one group may have, are zero, and fill up the vectors.
+// A block, whose groups are side by side: group g has the places from starts[g] to starts[g + 1]. K has n rows and at least n columns; where there is
+// one group, further columns of zeros may fill up the vectors.
 template <class T>
 struct PairBlock {
   const DualBox& dual;
@@ -24,11 +24,11 @@ struct PairBlock {
   Index n_groups;
 };
 
-// Doubles of scratch memory for a block of a matrix with so many columns.
+// The numbers in float64 of scratch memory for a block whose matrix has so many columns.
 constexpr Index pair_room(Index columns) { return 5 * (columns + 64); }
 
-// Each solves pairs until nothing violates by more than `target`, or `max_steps`: writes beta, and f as far as the precision of K goes; returns the
-// steps taken.
+// Each loop makes pairs until no violation is above `target`, at most `max_steps`. It writes beta, and f in the precision of K, and returns the steps
+// taken.
 struct PairLoops {
   Index (*single)(const PairBlock<float>& block, bool second_order, double target, Index max_steps, double* beta, double* f, double* room);
   Index (*full)(const PairBlock<double>& block, bool second_order, double target, Index max_steps, double* beta, double* f, double* room);

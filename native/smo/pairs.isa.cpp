@@ -5,9 +5,9 @@
 namespace gapless::smo::GAPLESS_LEVEL {
 namespace {
 
-constexpr double never = 1e30;  // stands for "can't move"; finite in float32
+constexpr double never = 1e30;  // in the place of an infinite slope, where β cannot move; finite in float32
 
-// The block's vectors: f less its value at the margin, the slopes of the separable part as β rises and falls, and the curvature K_kk + d.
+// The vectors of the block: g is f less its value at the margin, rise and fall are the slopes of h for a rise and for a fall of β, both is K_kk + d.
 template <class T>
 struct Sweeps {
   T *g, *rise, *fall, *both;
@@ -63,13 +63,13 @@ GAPLESS_INLINE Ends<T> move(const Sweeps<T>& s, const T* row, const T* other, T 
   return found;
 }
 
-// The place whose step with i gains most, −1 where none does; `up` is i's end, `own` its curvature.
+// The place k whose pair with i gains most, −1 where none gains; `up` is rise − g of i, `own` its curvature.
 template <class T>
 GAPLESS_INLINE Index partner(const Sweeps<T>& s, const T* row, T own, T up, Index first, Index last) {
   using Int = typename Lanes<T>::Int;
   using I = typename Lanes<T>::I;
   constexpr Index w = width<T>;
-  const T tiny = own * static_cast<T>(sizeof(T) == 4 ? 1e-6 : 1e-12);  // of the curvature: what rounding leaves of it
+  const T tiny = own * static_cast<T>(sizeof(T) == 4 ? 1e-6 : 1e-12);  // the least curvature of a pair: below it, rounding is all that is left of it
   const auto ups = all(up), owns = all(own), least = all(tiny), zero = all(T(0));
   Largest<T> best(T(0)), best2(T(0));
   Int lane[w];
@@ -106,7 +106,7 @@ GAPLESS_INLINE Index partner(const Sweeps<T>& s, const T* row, T own, T up, Inde
   return static_cast<Index>(found.place);
 }
 
-// Between both ends of the violation: what differs from p by about that is at the margin.
+// The middle between both ends of the violation: where p − f is about that, a sample is at the margin.
 GAPLESS_INLINE double middle_of(const DualBox& dual, Index n, const double* beta, const double* f) {
   double top = -infinity, bottom = infinity;
   for (Index k = 0; k < n; ++k) {

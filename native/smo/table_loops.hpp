@@ -1,4 +1,4 @@
-// Sweeps over the kernel entries of an active set, which are in memory: a block of them side by side, and what a change of β does to f.
+// Loops over the kernel entries of an active set: gathering the entries of a block, and adding a change of β to f.
 #pragma once
 
 #include "core/isa.hpp"
@@ -8,9 +8,10 @@ namespace gapless::smo {
 
 template <class T>
 struct TableSweeps {
-  // block(i, j) = K(chosen[i], chosen[j]) for the rows from first to last and all columns from `first` on, and its mirror image below.
+  // block(i, j) = K(chosen[i], chosen[j]) for the rows i from first to last and all columns j from `first` on, and the mirror image below the
+  // diagonal.
   void (*gather)(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<T> block);
-  // f[k] += Σ over i of factor[i] rows[i][k] for begin ≤ k < end: by 32 rows in the precision of the entries, then in float64.
+  // f[k] += Σ over i of factor[i] rows[i][k] for begin ≤ k < end: sums over 32 rows are in the precision of the entries, their sum in float64.
   void (*spread)(const T* const* rows, const T* factor, Index n_rows, Index begin, Index end, double* f);
 };
 

@@ -5,9 +5,9 @@
 namespace gapless::smo::GAPLESS_LEVEL {
 namespace {
 
-constexpr Index strip = 16;    // rows that are mirrored at a time: a line of the cache holds as many columns
-constexpr Index folded = 32;   // rows that are summed in the precision of the entries
-constexpr Index piece = 1024;  // columns whose sums stay in the nearest cache
+constexpr Index strip = 16;    // rows that are mirrored at a time: a line of the cache holds as many columns of float32
+constexpr Index folded = 32;   // rows that are summed in the precision of the entries: 32 roundings at most
+constexpr Index piece = 1024;  // columns that are summed at a time: their sums, 4 or 8 KiB, stay in the nearest cache
 
 template <class T>
 void gather(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<T> block) {

@@ -1,4 +1,4 @@
-// The dual terms of some variables, side by side.
+// The dual terms of some variables, copied side by side.
 #pragma once
 
 #include <vector>

@@ -5,7 +5,7 @@ namespace {
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 
-// The intercept that the entropy's slopes suggest: their mean, weighted by how far each can move.
+// The intercept that the slopes of an entropy suggest: their mean, weighted by 1 over the curvature of each sample.
 double level_of(const DualEntropy& dual, Index n, const double* beta, const double* f) {
   double total = 0.0, weight = 1e-300;
   for (Index k = 0; k < n; ++k) {

@@ -12,7 +12,7 @@ void Selection::largest(Index n, Score score, double floor, Index most, std::vec
     values_.resize(n);
   }
   Index found = 0;
-  for (Index k = 0; k < n; ++k) {  // without a branch, which nothing could predict
+  for (Index k = 0; k < n; ++k) {  // written without a branch, which a processor would mispredict
     const double value = score(k);
     open_[found] = k;
     values_[found] = value;
@@ -54,7 +54,7 @@ void Selection::block(Index n, const double* up, const double* down, const std::
     const Index half = (room - (count(chosen.size()) - begin) + 1) / 2;
     const auto take = [&](auto score, double nearer, double floor, Index most) {
       const Index before = count(chosen.size());
-      largest(n, score, std::max(nearer, -0.5 * big), most, chosen);  // as a rule there are enough beyond the middle, and fewer to sort
+      largest(n, score, std::max(nearer, -0.5 * big), most, chosen);  // mostly there are enough beyond the middle, and fewer to sort
       largest(n, score, std::max(floor, -0.5 * big), most - (count(chosen.size()) - before), chosen);
     };
     take([&](Index k) { return mine(k) ? up[k] : -big; }, middle, low, half);

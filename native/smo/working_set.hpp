@@ -1,4 +1,4 @@
-// The choice of variables by how far they violate the optimality conditions: of a block, and of those that enter or leave an active set.
+// The choice of variables by how far they violate the optimality conditions: those of a block, and those that enter or leave an active set.
 #pragma once
 
 #include <vector>
@@ -7,27 +7,28 @@
 
 namespace gapless::smo {
 
-// Variables of a block: those of a group side by side, in order of place; starts tells where each group begins.
+// The variables of a block: those of a group are side by side, in ascending order; starts[g] is where group g begins.
 struct WorkingSet {
   std::vector<Index> chosen, starts;
 };
 
 class Selection {
  public:
-  // At most `size` variables: up to half of them from `keep`, the rest the ends of the violation.
+  // Chooses at most `size` variables: up to half of them from `keep`, the others from both ends of the violation.
   void block(Index n, const double* up, const double* down, const std::vector<char>& keep, Groups groups, bool coupled, Index size,
              WorkingSet& out);
 
-  // The worst violators that are not inside, in order of place: of each group and each end those that violate by `share` of its worst. An end is
-  // measured from the group's offset, or from the middle between both ends where that is nearer to the other end, so that no end is empty.
+  // The worst violators that are not inside, in ascending order: for each group and each end those that violate by at least `share` of the worst of
+  // that end. Violations are measured from the group's offset, or from the middle between both ends where that is nearer to the other end, so that no
+  // end is empty.
   std::vector<Index> entrants(Index n, const double* up, const double* down, Groups groups, const double* offsets, bool coupled, double share,
                               const std::vector<char>& inside, Index most);
 
-  // The places of the `most` largest scores, in order.
+  // The places of the `most` largest scores, in ascending order.
   std::vector<Index> nearest(const std::vector<double>& scores, Index most);
 
  private:
-  // Appends the `most` largest scores from `floor` on that are not taken yet; of equal ones the first.
+  // Appends the places of the `most` largest scores that are at least `floor` and not taken yet; of equal scores the first.
   template <class Score>
   void largest(Index n, Score score, double floor, Index most, std::vector<Index>& chosen);
 

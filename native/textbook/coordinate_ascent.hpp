@@ -1,4 +1,4 @@
-// Coordinate ascent on the explicit dual matrix: for each index of `piece` the one β_i that maximises the dual, with f = Kβ kept up to date.
+// Coordinate ascent on the explicit kernel matrix: for each index i of `piece` β_i moves to the maximum of D along it, with f = Kβ kept up to date.
 //
 //     β_i ← argmax D along coordinate i,   f += (new − old) K_i
 //

@@ -2,8 +2,9 @@
 //
 //     t ← t + 1;   where y_i (⟨θ, x_i⟩ + θ_b)/t < 1:   θ += n c_i y_i x_i,   θ_b += s² n c_i y_i
 //
-// An update at step s is part of θ/t for s < t ≤ T, which adds up to H_T − H_s with H_t = Σ 1/s over s ≤ t: `errors` counts the updates of a
-// sample and `weighted` sums up their H_s, so that the average of all w_t needs no vector of its own. Writes theta, errors and weighted.
+// The average of all w_t needs no vector of its own: an update at step s is in w_t = θ/t for s < t ≤ T, with the weights 1/t, which add up to
+// H_T − H_s where H_t = Σ 1/s over s ≤ t. So `errors` counts the updates of a sample, and `weighted` sums up their H_s. Writes theta, errors and
+// weighted.
 #pragma once
 
 #include "core/rows.hpp"
@@ -13,7 +14,7 @@ namespace gapless {
 
 struct PegasosClock {
   double theta_b;  // the intercept's entry of θ
-  double t;        // steps made
+  double t;        // the number of steps made
   double harmonic; // H_t
 };
 

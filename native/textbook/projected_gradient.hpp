@@ -1,4 +1,4 @@
-// The projected gradient step: every coordinate of the dual at once, its quadratic part replaced by one of curvature L.
+// The projected gradient step on the dual, all coordinates at once: βᵀKβ is replaced by its expansion at z with the curvature L.
 //
 //     β_i = argmax over the box of h_i(β) − f_i β − ½ L (β − z_i)²,   f = Kz
 //

@@ -5,10 +5,10 @@
 namespace gapless {
 namespace {
 
-// A product of so small an a and a v so large still has twelve digits.
+// a is folded into v where it is smaller: v is then 1e4 times as large as w, and w = a v still has twelve digits.
 constexpr double least_scale = 1e-4;
 
-constexpr double largest = 1e75;
+constexpr double largest = 1e75;  // LARGEST of gapless/data/scale.py, where it is derived
 
 template <class R, class Dual>
 SgdScalars descend(const R& rows, const Dual& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now, Out v, Out u,

@@ -2,10 +2,10 @@
 //
 //     g = −n c_i ℓ′(y_i, a⟨v, x_i⟩ + b);   a ← (1 − η_t) a;   v += η_t g x_i / a;   b ← b + η_t (reach·g − penalty·b)
 //
-// with η_t from `steps`, one for each of `piece`. With S = Σ a_t since the average began, and q the S-weighted updates of u, Σ β_t = S u − q: the
-// average costs two numbers a sample. a has any sign (η_t > 1); where its size leaves [10⁻⁴, 10⁴], it is folded into the vectors before digits are
-// lost. u and q may have more entries than there are samples: these shrink, and nothing is added to them. Steps that are too large lead away
-// without end: the walk stops before a number is beyond 10⁷⁵, whose fourth power is the last one finite (data/scale.py). Writes v, u and q.
+// where `steps` has an η_t for each index of `piece`. With S = Σ a_t since the average began, and q the updates of u, each times the S of its step,
+// Σ β_t = S u − q: the average takes two numbers a sample. a may have any sign (η_t > 1); where |a| leaves [10⁻⁴, 10⁴], it is multiplied into the
+// vectors before digits are lost. u and q may have more entries than there are samples: further entries shrink, and nothing is added to them. Where
+// steps are too large the iterates grow without bound: the loop stops before a number is beyond 10⁷⁵ (data/scale.py says why). Writes v, u and q.
 #pragma once
 
 #include "core/dual.hpp"
@@ -15,13 +15,13 @@
 namespace gapless {
 
 struct SgdIntercept {
-  double reach, penalty;  // how far b goes with a sub-gradient, and whether it shrinks as w does
+  double reach, penalty;  // the factor of b's sub-gradient (s², 1 where b is free, 0 where there is none), and 1 where b shrinks as w does, else 0
 };
 
 struct SgdScalars {
   double scale, b;          // a and b
-  double sum_scale, sum_b;  // their sums since the average began
-  Index made = 0;           // steps
+  double sum_scale, sum_b;  // the sums of a and of b since the average began
+  Index made = 0;           // the number of steps made
 };
 
 SgdScalars descend_sgd(const Rows& rows, const DualTerms& dual, Places piece, Vector steps, const SgdIntercept& intercept, SgdScalars now,

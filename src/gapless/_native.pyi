@@ -375,7 +375,7 @@ def distinct_samples(rows: object, y: Annotated[NDArray[numpy.float64], dict(sha
 
 def proof_feasible(lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float]:
     """
-    (feasible β, how far the given one was from its box, and its clipped sums from their totals).
+    (a feasible β, how far the given β was from its box, how far its sums, after clipping, were from their totals).
     """
 
 def proof_best_multiple(box: object, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: float) -> tuple[float, float]:
@@ -383,24 +383,24 @@ def proof_best_multiple(box: object, beta: Annotated[NDArray[numpy.float64], dic
 
 def proof_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free: bool, multiple: bool, primal: bool, plain: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, weights: tuple[float, float, float, float], shift: float) -> tuple[float, float, float, float, float, tuple[tuple[float, float], ...], float, float, float, float, tuple[tuple[float, float], ...]]:
     """
-    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, what rounding takes from D and adds to P) of the best multiple of a feasible β, written to beta and f, then D, P and offsets of β itself as computed; f is off by at most factor · sizes; weights are (‖w‖², its error, that of βᵀKβ, largest √k).
+    (βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, the parts of D and of P that were added for rounding) at the best multiple sβ of a feasible β, which is written to beta and f; then (D, P, intervals) at β itself, as computed. f is off by at most factor · sizes. weights are (‖w‖², its error, the error of βᵀKβ, largest √k).
     """
 
 def proof_best_offsets(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[tuple[float, float], ...]:
     """
-    The interval of best offsets of each group, for decision values f without one.
+    The interval of best offsets of each group, for decision values f that have none added.
     """
 
 def proof_loss_bounds(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float) -> tuple[float, float, float]:
     """
-    (a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, how much of it that is, the sum as computed).
+    (a number that Σ c ℓ(y, f + the group's offset) is not above where f is off by at most factor · sizes, the part of it that was added for these errors, the sum as computed).
     """
 
 def proof_losses_at(dual: object, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """Σ c ℓ(y, f + the group's offset), as computed."""
 
 def proof_expansion_errors(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], u: float, terms: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """How far Kβ, as computed, is at most from the exact sums."""
+    """Bounds on the errors of Kβ as computed."""
 
 def proof_losses(dual: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """c ℓ(y, f) of each sample."""

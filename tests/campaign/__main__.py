@@ -18,7 +18,7 @@ from tests.campaign.summary import FOLDER, Summary, table
 
 
 def main() -> int:
-    """The command line; 1 where something failed."""
+    """Run the command line; returns 1 where a problem or a fault failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
     parser.add_argument("--count", type=int, default=110_000, help="problems to draw")
     parser.add_argument("--first", type=int, default=0, help="the index of the first problem")

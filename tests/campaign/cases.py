@@ -1,4 +1,4 @@
-"""From a specification to numbers: the data, and the kernel object that Gapless is given."""
+"""From a specification to numbers: the data of a problem, and the kernel object for Gapless."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gapless import kernels
 from tests.campaign.specs import Spec
 
 NEAR = 1e-9  # the distance of nearly equal points
-SKEW = 1e-10  # of an accepted Gram matrix from its transpose, relative
+SKEW = 1e-10  # the relative distance of a Gram matrix from its transpose, small enough to be accepted
 
 
 @dataclass(frozen=True)
 class Case:
-    """What a specification stands for. ``rows`` is X as dense float64, ``kernel`` the specification with absolute parameters."""
+    """The data of a specification. ``rows`` is X as dense float64, ``kernel`` the kernel's specification with absolute parameters."""
 
     X: Any
     rows: np.ndarray
@@ -110,8 +110,8 @@ def _weights(kind: str, rng: np.random.Generator, n: int, y: np.ndarray | None) 
 
 def _gram(kind: str, rng: np.random.Generator, n: int) -> np.ndarray:
     factor = rng.integers(-4, 5, size=(n, int(rng.integers(1, n + 1)))).astype(np.float64)
-    if kind == "rounded":  # positive semi-definite only before its rounding
-        products = factor @ factor.T  # of whole numbers, and so exact
+    if kind == "rounded":  # a matrix that is positive semi-definite only before its rounding
+        products = factor @ factor.T  # exact, since its factors are whole numbers
         return np.exp(-0.01 * (np.diag(products)[:, None] + np.diag(products) - 2.0 * products))
     gram = factor @ factor.T * 2.0 ** float(rng.integers(-20, 21))  # exact: whole numbers times a power of two
     if kind == "indefinite":
@@ -124,7 +124,7 @@ def _gram(kind: str, rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def _absolute(kernel: list[Any], rows: np.ndarray) -> list[Any]:
-    """The kernel with γ in absolute terms: a relative one is in units of the data's own size."""
+    """The kernel with absolute γ: a relative γ is divided by the size of the data."""
     if len(kernel) > 2 and kernel[2] in ("relative", "absolute"):
         kind, gamma, unit, *rest = kernel
         if unit == "relative":

@@ -1,4 +1,4 @@
-"""Estimators against the referee: their certificates, their models as public attributes tell them, and scikit-learn's models as rivals."""
+"""Estimators against the referee: their certificates, their models by their public attributes, and scikit-learn's models as rivals."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gapless as gl
 from tests.campaign.cases import Case, make_kernel
-from tests.campaign.exact_kernels import gram_table
 from tests.campaign.judge import Verdict, hold_point, hold_values, in_reach, solve_guarded
 from tests.campaign.other_machines import primal_value
 from tests.campaign.referee import Referee, ShortfallReferee, Statement
-from tests.campaign.rivals import Point
+from tests.campaign.rivals import MOST_SAMPLES, Point, float_gram
 from tests.campaign.specs import Spec
 
 
 @dataclass(frozen=True)
 class Part:
-    """One subproblem of an estimator: what it states, its targets in a ν-form, the estimator's own model and scikit-learn's."""
+    """One subproblem of an estimator: its statement, its targets in a ν-form, the estimator's own model, and scikit-learn's models."""
 
     statement: Statement
     targets: np.ndarray | None
@@ -35,7 +34,7 @@ class Part:
 
 
 def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningMessage]) -> None:
-    """Fit, then hold every certificate of the fit against the exact values of its subproblem."""
+    """Fit, then compare every certificate of the fit with exact values of its subproblem."""
     spec = verdict.spec
     warned: list[bool] = []
 
@@ -73,7 +72,7 @@ def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningM
 
 
 def _judge_other(verdict: Verdict, case: Case, model: Any, certificates: list[Any]) -> None:
-    """A machine with an objective of its own: its one certificate against P of the model."""
+    """For a machine with an objective of its own: compare its one certificate with P of the model."""
     if len(certificates) != 1 or case.rows.size > 20_000 or len(case.rows) > 100:
         return
     value = primal_value(verdict.spec, case, model)
@@ -84,9 +83,12 @@ def _judge_other(verdict: Verdict, case: Case, model: Any, certificates: list[An
 
 
 def _is_zero(part: Part, certificate: Any) -> bool:
-    """Whether the optimum of a ν-form is proven to be zero, as the pages of NuSVC and OneClassSVM say, where no gap is small relative to it."""
+    """Whether the certificate of a ν-form proves that its optimum is zero to 1e-6 (the pages of NuSVC and OneClassSVM explain the bound).
+
+    No gap is small relative to such an optimum.
+    """
     used = part.statement.cost > 0
-    K = _gram(part.statement)[np.ix_(used, used)]
+    K = float_gram(part.statement)[np.ix_(used, used)]
     squares = K.diagonal() if len(part.statement.totals) == 1 else K.diagonal() - 2 * K.mean(axis=0) + K.mean()
     size = 1e-6 * float(np.abs(part.statement.totals).sum())
     bound = 0.5 * size**2 * max(0.0, float(squares.max())) * (1 + 1e-6)
@@ -96,11 +98,11 @@ def _is_zero(part: Part, certificate: Any) -> bool:
 def _check_warning(
     verdict: Verdict, certificates: list[Any], warned: bool, spec: Spec, zeros: list[bool] | None = None
 ) -> None:
-    """No warning if and only if every certificate is within tol, or of a ν-form whose optimum is zero."""
+    """A fit must warn exactly where a certificate is not within tol; that of a ν-form whose optimum is zero (``zeros``) counts as within."""
     tol = spec["tol"]
-    if spec.get("variant") == "l1":  # as the class's page says
+    if spec.get("variant") == "l1":  # the page of LinearSVC states this tol for the l1 penalty
         tol = min(tol, max(tol**2, 1e-10))
-    if spec["kernel"][0] == "sigmoid":  # no dual value bounds its optimum
+    if spec["kernel"][0] == "sigmoid":  # the kernel is not positive semi-definite, and there is no dual bound
         return
     for certificate in certificates:
         if math.isnan(certificate.relative_gap) or certificate.gap < 0:
@@ -206,7 +208,7 @@ def _nu_pair(spec: Spec, case: Case, used: np.ndarray, y: np.ndarray, weight: np
     rival = _fit(statement, sklearn.svm.NuSVC(nu=spec["nu"], kernel="precomputed", tol=1e-8, max_iter=20_000), weight)
     rivals = []
     if rival is not None and np.abs(rival[0]).sum() > 0 and statement.is_linear is False:
-        scale = 2 * half / float(np.abs(rival[0]).sum())  # LIBSVM divides by ρ, so that ρ = 1; this undoes it
+        scale = 2 * half / float(np.abs(rival[0]).sum())  # LIBSVM divides its model by ρ, so that ρ = 1; this undoes it
         b = float(rival[1][0])
         rivals.append((scale * rival[0], scale * np.array([b - 1, b + 1])))
     return Part(statement, np.zeros(len(y)), None, rivals)
@@ -244,21 +246,21 @@ def _nu_regression(spec: Spec, case: Case, weight: np.ndarray, model: Any) -> Pa
         f = _decisions(once, theirs[0]) + theirs[1][0]
         residual = np.abs(case.y - f)[weight > 0]
         if np.isfinite(residual).all():
-            epsilon = float(np.quantile(residual, 1 - spec["nu"]))  # any ε gives a primal point
+            epsilon = float(np.quantile(residual, 1 - spec["nu"]))  # a good ε; every ε gives a primal point
             b = float(theirs[1][0])
             rivals.append((np.append(theirs[0], np.zeros(n)), np.array([b + epsilon, b - epsilon])))
     return Part(statement, np.tile(case.y, 2), None, rivals)
 
 
 def _reachable(total: float, box: np.ndarray) -> float:
-    """The total of a ν-form, rounded down where the box, as rational numbers, does not reach it."""
+    """The total of a ν-form, rounded down to a float64 where the exact sum of the box is less than it."""
     exact = sum(map(Fraction, box.tolist()), Fraction(0))
     total = min(total, float(exact))
     return total if Fraction(total) <= exact else math.nextafter(total, 0.0)
 
 
 def _expansion(model: Any, n: int) -> Point:
-    """The coefficients and the intercept that a fitted kernel estimator shows."""
+    """(coefficients of all n samples, intercept) of a fitted kernel estimator, by its public attributes."""
     expansion = np.zeros(n)
     coefficients = model.dual_coef_
     coefficients = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
@@ -267,24 +269,19 @@ def _expansion(model: Any, n: int) -> Point:
 
 
 def _as_weights(statement: Statement, point: Point | None) -> Point | None:
-    """A point of a linear statement by its w, rounded once more: then it is no longer the model's own, and dropped."""
+    """The point for a kernel; None for a linear statement, whose w would be rounded once more and so be another model."""
     return None if statement.is_linear else point
 
 
 def _decisions(statement: Statement, expansion: np.ndarray) -> np.ndarray:
-    return _gram(statement) @ expansion
-
-
-def _gram(statement: Statement) -> np.ndarray:
-    table = gram_table(statement.kernel, statement.rows, statement.gram)
-    return np.array([[float(v.mid()) for v in row] for row in table])
+    return float_gram(statement) @ expansion
 
 
 def _fit(statement: Statement, model: Any, weight: np.ndarray) -> Point | None:
-    """scikit-learn's point on the Gram matrix; None where it has none."""
-    if len(statement.y) > 60 or not in_reach(statement):
+    """The point of scikit-learn's model on the Gram matrix; None where the problem is large or the fit fails."""
+    if len(statement.y) > MOST_SAMPLES or not in_reach(statement):
         return None
-    K = _gram(statement)
+    K = float_gram(statement)
     if not np.isfinite(K).all():
         return None
     with warnings.catch_warnings():

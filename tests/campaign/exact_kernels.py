@@ -1,6 +1,7 @@
 """Gram matrices in interval arithmetic: every entry is an interval that contains the kernel of the numbers as given.
 
-Written from the kernels' definitions on python-flint's ``arb``, at the precision that the caller has set; nothing of Gapless is used.
+The module is written from the definitions of the kernels, with python-flint's ``arb`` at the precision that the caller has set; it uses nothing of
+Gapless.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ PAIRWISE = ("laplacian", "chi2")  # kernels that need a sum over features for ea
 
 
 def entries_needed(kernel: list[Any], n: int, d: int) -> int:
-    """About how many interval operations a Gram matrix takes."""
+    """An estimate of the interval operations that a Gram matrix takes."""
     return n * n * (d if kernel[0] in PAIRWISE else 2)
 
 
@@ -61,7 +62,7 @@ def gram_table(kernel: list[Any], rows: np.ndarray, gram: np.ndarray | None) -> 
 def _by_inner_products(kind: str, given: list[Any], rows: np.ndarray) -> Table:
     n, G = len(rows), _inner(rows)
 
-    def square(i: int, j: int) -> arb:  # a distance is not negative, whatever its rounding
+    def square(i: int, j: int) -> arb:  # a squared distance is not negative, so that its interval is cut at zero
         return (G[i][i] + G[j][j] - 2 * G[i][j]).nonnegative_part() if i != j else arb(0)
 
     match kind:
@@ -79,7 +80,7 @@ def _by_inner_products(kind: str, given: list[Any], rows: np.ndarray) -> Table:
             zero = [not rows[i].any() for i in range(n)]
             return _symmetric(n, lambda i, j: arb(0) if zero[i] or zero[j] else G[i][j] / (norms[i] * norms[j]))
         case "matern":
-            length = arb(1.0 / given[0])  # rounded as the constructor's argument is
+            length = arb(1.0 / given[0])  # the same float64 as the constructor's argument
             return _symmetric(n, lambda i, j: _matern(square(i, j), length, given[1]))
     raise AssertionError(f"no kernel is called {kind!r}")
 

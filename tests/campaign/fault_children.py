@@ -1,4 +1,4 @@
-"""What runs in a process that a fault will hit: ``python -m tests.campaign.fault_children NAME ARGUMENTS``. Each says "ready" first."""
+"""Functions that run in a process which a fault will hit: ``python -m tests.campaign.fault_children NAME ARGUMENTS``. Each prints "ready" first."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from tests.campaign.specs import draw
 
 
 def models() -> tuple[gl.SVC, gl.SVC]:
-    """Two models, which a file may hold one or the other of, never parts of both."""
+    """Two models: a file may hold the first or the second, never parts of both."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 20)), rng.random(300) < 0.5
     return gl.SVC(C=1.0).fit(X, y), gl.SVC(C=2.0).fit(X, y)
 
 
 def digest(result: gl.Result) -> str:
-    """The bits of a result, as a short text."""
+    """A hash of the bits of a result, as a short text."""
     parts = (result.w, result.offsets, result.beta, result.expansion)
     stored = b"".join(b"-" if part is None else np.ascontiguousarray(part).tobytes() for part in parts)
     return hashlib.sha256(stored + repr((result.certificate.primal, result.certificate.dual)).encode()).hexdigest()[:16]
 
 
 def problems(number: int, seed: int = 5) -> Iterator[gl.Problem]:
-    """Problems of the campaign whose fits end by themselves and soon, and one large one of either kind."""
+    """One large linear problem, one large kernel problem, and ``number`` problems of the campaign whose fits end soon and without ``max_time``."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(1500, 20))
     y = X[:, 0] + rng.normal(size=1500) > 0
@@ -59,7 +59,7 @@ def problems(number: int, seed: int = 5) -> Iterator[gl.Problem]:
 
 
 def solve_all(number: int) -> list[str]:
-    """The digests of some fits, bounded by iterations and not by time."""
+    """The digests of some fits, which are bounded by iterations and not by time, so that they can be repeated."""
     return [digest(gl.solve(problem, tol=1e-6, max_iter=2000)) for problem in problems(number)]
 
 
@@ -77,7 +77,7 @@ def save_for_ever(path: str) -> None:
 
 
 def convert_for_ever(source: str, target: str) -> None:
-    """Convert a file again and again, each time in the place of the store before."""
+    """Convert a file again and again, each time replacing the former store."""
     convert(source, target)
     tell("ready")
     while True:
@@ -85,7 +85,7 @@ def convert_for_ever(source: str, target: str) -> None:
 
 
 def save_on_a_full_disk(path: str, size: str) -> None:
-    """Save where no file may be longer than ``size`` bytes, and tell how that ended."""
+    """Save a model where no file may be longer than ``size`` bytes, and print how the save ended."""
     model = models()[1]
     _no_file_longer_than(int(size))
     tell("ready")
@@ -97,7 +97,7 @@ def save_on_a_full_disk(path: str, size: str) -> None:
 
 
 def convert_on_a_full_disk(source: str, target: str, size: str) -> None:
-    """Convert where no file may be longer than ``size`` bytes."""
+    """Convert a file where no file may be longer than ``size`` bytes, and print how the conversion ended."""
     _no_file_longer_than(int(size))
     tell("ready")
     try:
@@ -113,7 +113,7 @@ def _no_file_longer_than(size: int) -> None:
 
 
 def interrupted_often(rounds: str) -> None:
-    """SIGINT at random moments of a solve; then the same solve, undisturbed, gives the bits it gave before."""
+    """Send SIGINT at random moments of a solve; the same solve without a signal must then give the same bits as before."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = random.Random(0)
     some = list(problems(4))
@@ -122,7 +122,8 @@ def interrupted_often(rounds: str) -> None:
     caught, wrong = 0, []
     for _ in range(int(rounds)):
         for k, problem in enumerate(some):
-            # Raised on the timer's thread, the signal is there when the timer ends: one sent to the process may arrive later, in the next solve.
+            # The signal is raised on the timer's thread, and so has arrived when the timer ends; sent to the process it might arrive in the next
+            # solve.
             timer = threading.Timer(rng.uniform(0.0, 0.03), signal.raise_signal, (signal.SIGINT,))
             try:
                 timer.start()
@@ -133,7 +134,7 @@ def interrupted_often(rounds: str) -> None:
                 certificate = interruption.result.certificate
                 if not certificate.gap >= 0:
                     wrong.append(f"interrupted with a negative gap: {certificate}")
-            except KeyboardInterrupt:  # after the solve had returned
+            except KeyboardInterrupt:  # the signal came after the solve had returned
                 caught += 1
             timer.join()
             if digest(gl.solve(problem, tol=1e-6, max_iter=2000)) != expected[k]:
@@ -142,13 +143,13 @@ def interrupted_often(rounds: str) -> None:
 
 
 def digests(number: str) -> None:
-    """The digests of some fits."""
+    """Print the digests of some fits."""
     tell("ready")
     tell(json.dumps(solve_all(int(number))))
 
 
 def forked(number: str) -> None:
-    """The digests of some fits in this process, whose threads have run, and in a fork of it."""
+    """Compare the digests of some fits in this process, whose threads have run, with those in a fork of it; print the exit code of the fork."""
     before = solve_all(int(number))
     tell("ready")
     child = os.fork()
@@ -160,7 +161,7 @@ def forked(number: str) -> None:
 
 
 def in_parallel(backend: str, number: str) -> None:
-    """The digests of some fits one after the other, and twice at a time by joblib."""
+    """Print whether some fits have the same digests one after the other and two at a time by joblib."""
     from joblib import Parallel, delayed
 
     before = solve_all(int(number))
@@ -173,7 +174,7 @@ def in_parallel(backend: str, number: str) -> None:
 
 
 def many_fits(fits: str) -> None:
-    """The resident memory in MB after a third, two thirds and all of many fits."""
+    """Print the resident memory in MB after a third, two thirds and all of many fits."""
     rng = np.random.default_rng(0)
     tell("ready")
     grown = []

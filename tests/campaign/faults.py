@@ -1,4 +1,4 @@
-"""Faults: what remains after SIGINT, kill -9, a full disk, a fork, and under several threads and processes; and what many fits leave in memory.
+"""Faults: files, results and memory after SIGINT, kill -9, a full disk, a fork, under several threads and processes, and after many fits.
 
 Each function returns sentences that tell what went wrong; an empty list is a pass.
 """
@@ -22,8 +22,8 @@ import gapless as gl
 from gapless.data.store import convert, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300  # seconds for a child to end
-GROWTH = 10.0  # MB that the resident memory may grow by between one and two thirds, and again to the end, of many fits
+PATIENCE = 300  # seconds after which a child that has not ended is a failure
+GROWTH = 10.0  # MB by which resident memory may grow from one third of many fits to the next
 
 
 def command(name: str, *arguments: object) -> list[str]:
@@ -44,7 +44,7 @@ def start(name: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def ask(name: str, *arguments: object, **environment: str) -> Any:
-    """What a child tells in its last line, as JSON; a text where it fails."""
+    """The JSON that a child prints in its last line; a sentence where the child fails."""
     try:
         done = subprocess.run(
             command(name, *arguments), cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE
@@ -57,14 +57,14 @@ def ask(name: str, *arguments: object, **environment: str) -> Any:
 
 
 def kill_after(child: subprocess.Popen[str], seconds: float) -> None:
-    """kill -9, some moments on."""
+    """Kill a child by SIGKILL after so many seconds."""
     time.sleep(seconds)
     child.kill()
     child.communicate()
 
 
 def killed_while_saving(rounds: int, folder: Path) -> list[str]:
-    """A model file holds one model or the other."""
+    """After a kill during a save the model file holds the first or the second model, whole."""
     rng, wrong, path = random.Random(0), [], folder / "model.safetensors"
     for _ in range(rounds):
         kill_after(start("save_for_ever", path), rng.uniform(0.0, 0.1))
@@ -77,7 +77,7 @@ def killed_while_saving(rounds: int, folder: Path) -> list[str]:
 
 
 def killed_while_converting(rounds: int, folder: Path) -> list[str]:
-    """A store is whole, and another conversion goes through, whatever the killed one has left."""
+    """After a kill during a conversion the store is whole, and another conversion succeeds and leaves no further files."""
     rng, wrong = random.Random(0), []
     source, target = libsvm_file(folder, 3000), folder / "store"
     for _ in range(rounds):
@@ -95,7 +95,7 @@ def killed_while_converting(rounds: int, folder: Path) -> list[str]:
 
 
 def killed_while_training(rounds: int, folder: Path) -> list[str]:
-    """``gapless train`` killed at a random moment: the model file that was there is there, and a model."""
+    """After ``gapless train`` is killed at a random moment the former model file, or the new one, can be read."""
     rng, wrong, path = random.Random(0), [], folder / "model.safetensors"
     source = libsvm_file(folder, 500)
     train = [sys.executable, "-c", "from gapless.cli import app; app()", "train", str(source), "--out", str(path)]
@@ -111,7 +111,7 @@ def killed_while_training(rounds: int, folder: Path) -> list[str]:
 
 
 def full_disk(rounds: int, folder: Path) -> list[str]:
-    """A save or a conversion that finds no room ends with a sentence, leaves the old file as it was, and no other."""
+    """A save or a conversion without room on the disk ends with a sentence, leaves the old file as it was, and leaves no other file."""
     rng, wrong = random.Random(0), []
     path, source, target = folder / "model.safetensors", libsvm_file(folder, 3000), folder / "store"
     ask("save_on_a_full_disk", path, 10**9)
@@ -133,7 +133,7 @@ def full_disk(rounds: int, folder: Path) -> list[str]:
 
 
 def interrupted(rounds: int, folder: Path) -> list[str]:
-    """SIGINT at random moments."""
+    """A solve that SIGINT interrupts at a random moment has a certificate, and the next solve gives the same bits as before."""
     told = ask("interrupted_often", rounds)
     if not isinstance(told, dict):
         return [str(told)]
@@ -159,7 +159,7 @@ def threads(rounds: int, folder: Path) -> list[str]:
 
 
 def one_or_two_threads(rounds: int, folder: Path) -> list[str]:
-    """The core's threads do not change a bit of a model."""
+    """One thread and two threads of the core compute the same bits."""
     one, two = (ask("digests", rounds, GAPLESS_NUM_THREADS=number, OMP_NUM_THREADS="1") for number in ("1", "2"))
     return [] if one == two and isinstance(one, list) else [f"one thread {one}, two threads {two}"]
 

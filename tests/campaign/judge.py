@@ -1,4 +1,4 @@
-"""One problem of the campaign from its specification to a verdict: solve, then hold the certificate and the status against the referee."""
+"""One problem of the campaign from its specification to a verdict: solve it, then compare certificate and status with the referee's values."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tests.campaign.rivals import rival_points
 from tests.campaign.separation import separates
 from tests.campaign.specs import Spec
 
-MOST_ENTRIES = (
-    40_000  # interval operations of a Gram matrix, about a tenth of a second; beyond it only the status is judged
-)
-MOST_NUMBERS = 200_000  # rationals in X
-ADVICE = " is slow to converge: after "
+# Interval operations of a Gram matrix, and rational numbers in X, up to which values are judged (about a tenth of a second); beyond, only the status
+# is.
+MOST_ENTRIES = 40_000
+MOST_NUMBERS = 200_000
+ADVICE = " is slow to converge: after "  # part of the one warning that a fit may give while it goes on
 OVERRUN = 5.0  # seconds beyond max_time after which a fit counts as late
 
 
 @dataclass
 class Verdict:
-    """What became of one problem. ``failures`` are (kind, sentence, size) and empty where all is well."""
+    """The outcome of one problem. ``failures`` holds (kind, sentence, size) of each failure."""
 
     spec: Spec
     status: str = ""
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def judge(spec: Spec) -> Verdict:
-    """Solve a problem and judge the outcome; nothing escapes but what kills the process."""
+    """Solve a problem and judge the outcome; every exception becomes part of the verdict."""
     verdict = Verdict(spec)
     began = time.perf_counter()
     try:
@@ -58,20 +58,20 @@ def judge(spec: Spec) -> Verdict:
                 judge_estimator(verdict, make_case(spec), caught)
             else:
                 _judge_problem(verdict, make_case(spec), caught)
-    except Exception:  # a fault of the campaign itself, and told as one
+    except Exception:  # a fault of the campaign itself, which has a kind of its own
         verdict.fail("campaign", traceback.format_exc(limit=-4))
     verdict.seconds = time.perf_counter() - began
     return verdict
 
 
 def leaked(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Warnings that no user should see. A fit without a bound may say, once and while it goes on, that it is slow and why."""
+    """The warnings that no user should see: all but those about convergence, and the one of a fit that goes on and tells why it is slow."""
     strays = [w for w in caught if not issubclass(w.category, ConvergenceWarning) and ADVICE not in str(w.message)]
     return [f"{w.category.__name__}: {w.message}" for w in strays]
 
 
 def solve_guarded(verdict: Verdict, caught: list[warnings.WarningMessage], work: Any) -> Any:
-    """What ``work`` returns, or None where it raised: a sentence of Gapless is a refusal, anything else a failure."""
+    """The result of ``work``, or None where it raised: an error of Gapless is a refusal, any other exception a failure."""
     outcome = None
     try:
         outcome = work()
@@ -138,7 +138,7 @@ def unit_cost(spec: Spec, total: float) -> float:
 
 
 def state(spec: Spec, case: Case, problem: gl.Problem) -> Statement:
-    """The problem in plain numbers. Costs and totals are those that Gapless stores in float64, after they were found to be right to rounding."""
+    """The problem in plain numbers. Costs and totals are those that Gapless stores in float64; the costs are checked here to rounding."""
     weight = np.ones(len(case.rows)) if case.weight is None else case.weight
     cost = np.asarray(problem.cost)
     if spec["form"] != "problem":
@@ -162,7 +162,7 @@ def state(spec: Spec, case: Case, problem: gl.Problem) -> Statement:
 
 
 def in_reach(statement: Statement) -> bool:
-    """Whether the referee's arithmetic takes a moment and not minutes."""
+    """Whether the problem is small enough for the referee's exact arithmetic."""
     n, d = statement.rows.shape
     if statement.is_linear:
         return n * d <= MOST_NUMBERS
@@ -170,7 +170,7 @@ def in_reach(statement: Statement) -> bool:
 
 
 def check_status(verdict: Verdict, result: Any, tol: float) -> None:
-    """Status and certificate say one thing."""
+    """Fail where status, certificate and result contradict each other."""
     certificate, status = result.certificate, result.status.name
     values = (certificate.primal, certificate.dual, certificate.relative_gap)
     if any(math.isnan(v) for v in values):
@@ -193,7 +193,7 @@ def check_status(verdict: Verdict, result: Any, tol: float) -> None:
 
 
 def hold(verdict: Verdict, statement: Statement, result: Any, rivals: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Hold the certificate of a result against exact values."""
+    """Compare the certificate of a result with exact values."""
     targets = getattr(result.problem.loss, "target", None)
     referee = Referee(statement) if targets is None else ShortfallReferee(statement, np.asarray(targets))
     if result.status.name == "NOT_SEPARABLE":
@@ -217,7 +217,7 @@ def hold_values(
     beta: np.ndarray | None,
     rivals: list[tuple[np.ndarray, np.ndarray]],
 ) -> None:
-    """certificate.primal against the stored model and every exact dual value, certificate.dual against every exact primal value."""
+    """Compare certificate.primal with the stored model's P and an exact dual value, and certificate.dual with every exact primal value."""
     statement = referee.statement
     points = [("a rival's P is", referee.primal(rationals(w), rationals(b))) for w, b in rivals]
     zero = [fmpq(0)] * (statement.rows.shape[1] if statement.is_linear else len(statement.y))
@@ -236,7 +236,7 @@ def hold_values(
 
 
 def hold_point(verdict: Verdict, certificate: Any, own: Any) -> None:
-    """Both sides of a certificate against P of the stored model alone."""
+    """Compare both sides of a certificate with P of the stored model alone."""
     _hold_dual(verdict, certificate.dual, [("the stored model's P is", own)])
     if math.isfinite(certificate.primal) and certainly_less(rational(certificate.primal), own):
         sentence = _told("the stored model's P is", own, "certificate.primal", certificate.primal)

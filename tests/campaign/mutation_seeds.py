@@ -1,7 +1,7 @@
-"""The sound files that the mutations begin with, each with who reads it and how it is mutated.
+"""The sound files that the mutations begin with, each with the function that reads it and the way it is mutated.
 
-Model files are those of ``save``, the same sealed anew (so that damage gets past the checksum), LIBSVM's models, and stores; text inputs are
-LIBSVM-format and CSV files, and .npz files beside them.
+Model files are those of ``save``, also with a new checksum after the damage (so that the damage gets past it), LIBSVM's models, and stores; text
+inputs are LIBSVM-format and CSV files, and .npz files.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import scipy.sparse as sp
 
 from tests.campaign.mutators import mutate, mutate_sealed
 
-_WIDTH = 10_000  # features up to which a damaged model is asked about samples, and a problem is solved: more of them take time and room by right
+# Features up to which a damaged model predicts and a problem is solved; with more, the time and the memory that these take are no failure.
+_WIDTH = 10_000
 
 
 @dataclass(frozen=True)
 class Seed:
-    """A sound file: its name for a report, its bytes, and who reads it (a function of a path)."""
+    """A sound file: its name for a report, its bytes, and the function that reads it from a path."""
 
     name: str
     content: bytes
@@ -33,7 +34,7 @@ class Seed:
 
 
 def seeds(kind: str, folder: Path) -> list[tuple[Seed, Callable[[bytes, random.Random], bytes]]]:
-    """Sound files of a kind, each with how it is mutated."""
+    """The sound files of a kind, each with the function that mutates it."""
     return _model_seeds(folder) if kind == "model" else _text_seeds()
 
 
@@ -90,7 +91,7 @@ def _model_seeds(folder: Path) -> list[tuple[Seed, Callable[[bytes, random.Rando
 
 
 def _use_model(path: Path) -> Any:
-    """Load a model, predict with it, and say of it what ``gapless info`` says."""
+    """Load a model, predict with it, and make the text of ``gapless info``."""
     import gapless as gl
     from gapless.cli.info import _content
 
@@ -100,7 +101,7 @@ def _use_model(path: Path) -> Any:
         X: Any = np.resize(_data()[0], (5, columns))
         X = sp.csr_array(X) if getattr(model, "_sparse", False) else X
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what numbers of a damaged file come to is theirs
+            warnings.simplefilter("ignore")  # damaged numbers may overflow
             for name in ("predict", "decision_function", "predict_proba"):
                 if hasattr(model, name):
                     getattr(model, name)(X)
@@ -124,7 +125,8 @@ def _packed_store(folder: Path, X: np.ndarray, y: np.ndarray, form: str) -> byte
 
 
 def _read_store(path: Path) -> Any:
-    """Unpack, open and train on a store; its layout line is the test's own, and what is left of it after a mutation is used."""
+    """Unpack and open a store, and state a problem on it. The first line (the layout) belongs to this test: after a mutation, what can be read of it
+    is used."""
     import gapless as gl
     from gapless.data.store import open_store
 
@@ -178,7 +180,7 @@ def _text_seeds() -> list[tuple[Seed, Callable[[bytes, random.Random], bytes]]]:
 
 
 def _reader(name: str) -> Callable[[Path], Any]:
-    """Read samples from a file of this name, state a problem with them, and begin to solve it."""
+    """A function that reads samples from a file of this name, states a problem with them, and begins to solve it."""
 
     def read(path: Path) -> Any:
         import gapless as gl

@@ -1,9 +1,9 @@
-"""Mutations of model files and of text inputs: each ends in a sentence of ours or in success, soon and in little memory.
+"""Mutations of model files and of text inputs: reading each must end in an error of Gapless or in success, soon and in little memory.
 
     python -m tests.campaign.mutations --kind model --count 50000 --seed 0
 
-A child process takes many mutations, under a limit of its address space; what it was given last is known when it dies. ``mutation_seeds.py`` has
-the sound files, ``mutators.py`` what is done to them.
+A child process reads many mutations, under a limit of its address space; where it dies, the last mutation is known. ``mutation_seeds.py`` has the
+sound files, ``mutators.py`` the changes that are made to them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Any
 
 from tests.campaign.mutation_seeds import Seed, seeds
 
-# What a mutation may take: seconds of a processor, so that the machine's load does not count, and memory beyond what the process has before it.
+# The most that reading a mutation may take: seconds of processor time, which do not depend on the machine's load, and bytes of further memory.
 SECONDS, ROOM = 2.0, 300 * 2**20
-_SHARE = 500  # mutations that a child process takes
+_SHARE = 500  # mutations that one child process reads
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A mutation that ended otherwise: its number tells how to make it again."""
+    """A mutation whose reading failed; with ``--first`` and its number it is made again."""
 
     number: int
     seed: str
@@ -40,7 +40,7 @@ class Failure:
 
 
 def run(kind: str, count: int, seed: int = 0, *, first: int = 0) -> tuple[Counter[str], list[Failure]]:
-    """(how many ended how, failures) of ``count`` mutations, in child processes."""
+    """(counts of the outcomes, failures) of ``count`` mutations, in child processes."""
     outcomes: Counter[str] = Counter()
     failures: list[Failure] = []
     context = multiprocessing.get_context("fork")
@@ -68,7 +68,7 @@ def _collect(
     outcomes: Counter[str],
     failures: list[Failure],
 ) -> int:
-    """Take a child's outcomes; the mutation at which it died or hung is a failure, and the next child goes on behind it."""
+    """Take a child's outcomes, and return the number of the next mutation; that at which the child died or hung is a failure."""
     while at < stop:
         alive = receiver.poll(10 * SECONDS)
         try:
@@ -112,11 +112,9 @@ def _work(files: Any, folder: Path, seed: int, first: int, stop: int, sender: An
             outcome, what = "sentence", str(error)
             if not what.strip():
                 outcome, what = "silence", repr(error)
-            elif (
-                "MemoryError" in what or "nable to allocate" in what
-            ):  # the limit was met, if by something that took it well
+            elif "MemoryError" in what or "nable to allocate" in what:  # an error of Gapless, but by the memory limit
                 outcome = "memory"
-        except Exception:  # whatever else there is: that is what is looked for
+        except Exception:  # every exception that is no error of Gapless is a failure
             outcome, what = "traceback", traceback.format_exc()
         took = time.process_time() - begin
         if took > SECONDS:
@@ -126,7 +124,7 @@ def _work(files: Any, folder: Path, seed: int, first: int, stop: int, sender: An
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line; returns 1 where a mutation failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", choices=["model", "text"], required=True)
     parser.add_argument("--count", type=int, default=50_000)

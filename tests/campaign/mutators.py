@@ -1,4 +1,4 @@
-"""Mutations of bytes: what an accident, or an adversary who seals a model file anew, does to a sound file."""
+"""Mutations of bytes: the damage of an accident to a sound file, or of an adversary who writes a new checksum into a model file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HUGE = [
 
 
 def mutate(content: bytes, rng: random.Random) -> bytes:
-    """One to three changes, of which any may undo another."""
+    """The content after one to three random changes; one may undo another."""
     for _ in range(rng.choice([1, 1, 2, 3])):
         content = rng.choice(_CHANGES)(content, rng)
     return content
@@ -129,7 +129,7 @@ _CHANGES = [
 
 
 def mutate_sealed(content: bytes, rng: random.Random) -> bytes:
-    """A change of the header, of the description in it, or of the arrays, that the checksum covers."""
+    """A model file with a change of the header, of the description in it, or of the arrays, and with the checksum of the changed content."""
     length = int.from_bytes(content[:8], "little")
     header, arrays = content[8 : 8 + length], content[8 + length :]
     kind = rng.randrange(4)
@@ -153,7 +153,7 @@ def mutate_sealed(content: bytes, rng: random.Random) -> bytes:
 
 
 def _sealed(content: bytes) -> bytes:
-    """A model file whose length and checksum are those of its header and content, whatever they are; as it is where it has no header."""
+    """The file with a checksum that fits its content; unchanged where it has no checksum in its header."""
     length = int.from_bytes(content[:8], "little")
     header = content[8 : 8 + length]
     begin = header.find(b'"checksum":"')

@@ -1,4 +1,4 @@
-"""Machines with objectives of their own, at the model that the estimator shows: l1-regularised, Crammer and Singer's, multinomial."""
+"""P of machines with objectives of their own, at the model that an estimator's attributes show: l1-regularised, Crammer and Singer's, multinomial."""
 
 from __future__ import annotations
 

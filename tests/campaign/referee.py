@@ -1,7 +1,7 @@
 """The referee: primal and dual values of a problem in exact rationals, or in intervals where a kernel or a logarithm has no rational value.
 
-Nothing of Gapless is used: the formulas are those of docs/proof.md, written a second time. A value is a pair (low, high) of numbers that
-certainly contains it; for rationals both are the value itself. A claim is refuted only by what is certain.
+Nothing of Gapless is used: the formulas are those of docs/proof.md, written a second time. A value is a rational number (``fmpq``), or an interval
+(``arb``) that certainly contains it. A claim is refuted only where it contradicts the whole interval.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from tests.campaign.exact_kernels import gram_table
 
-BITS = 256
+BITS = 256  # the precision of intervals, some 77 digits: sums whose terms differ by fifty orders of size stay sharp
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A problem in plain numbers. ``cost`` may hold inf; ``loss`` is a name with its parameter; ``target`` is that of the ν-forms."""
+    """A problem in plain numbers. ``cost`` may hold inf; ``parameter`` is that of the loss; the ν-forms have ``groups`` and ``totals``."""
 
     rows: np.ndarray
     y: np.ndarray
@@ -46,7 +46,7 @@ class Statement:
 
     @property
     def is_semidefinite(self) -> bool:
-        """Whether K is positive semi-definite beyond doubt, so that weak duality holds."""
+        """Whether K is certainly positive semi-definite, so that weak duality holds."""
         kind = self.kernel[0]
         return kind != "sigmoid" and (kind != "precomputed" or self.kernel[1] == "valid")
 
@@ -62,24 +62,24 @@ def rationals(values: Any) -> list[fmpq]:
 
 
 def low(value: Any) -> Any:
-    """A number that the value is certainly not below."""
+    """A lower bound of the value: the lower end of an interval."""
     return value.lower() if isinstance(value, arb) else value
 
 
 def high(value: Any) -> Any:
-    """A number that the value is certainly not above."""
+    """An upper bound of the value: the upper end of an interval."""
     return value.upper() if isinstance(value, arb) else value
 
 
 def certainly_less(left: Any, right: Any) -> bool:
-    """left < right, whatever the intervals leave open."""
+    """Whether left < right for all numbers of the two intervals."""
     if isinstance(left, arb) or isinstance(right, arb):
         return bool(arb(high(left)) < arb(low(right)))
     return bool(left < right)
 
 
 class Referee:
-    """The primal and the dual of one statement, evaluated beyond doubt."""
+    """The primal and the dual of one statement, evaluated exactly or in intervals."""
 
     def __init__(self, statement: Statement, bits: int = BITS) -> None:
         self.statement, self.bits = statement, bits
@@ -114,7 +114,7 @@ class Referee:
         return f, sum((e * v for e, v in zip(coefficients, f, strict=True)), arb(0))
 
     def primal_of(self, f: list[Any], square: Any, offsets: Sequence[fmpq]) -> Any:
-        """P at given decision values without offset; a hard margin is stretched to one first, where its samples leave any."""
+        """P at decision values without their offsets; where a hard margin is positive, w is stretched to a margin of one first."""
         values = [v + offsets[g] for v, g in zip(f, self.groups, strict=True)]
         statement = self.statement
         if statement.intercept == "regularized":
@@ -173,7 +173,7 @@ class Referee:
             for i in members:
                 bound = bounds[i]
                 room[i] = side * (values[i] - bound) if bound is not None else max(side * values[i], fmpq(0))
-            # Towards zero first, where that is enough: it changes the least of what a support vector does.
+            # Moves towards zero are enough where they can make up for the excess: they keep zeros at zero.
             inward = {i: _least(max(side * values[i], fmpq(0)), room[i]) for i in members}
             room = inward if sum(inward.values(), fmpq(0)) >= abs(excess) else room
             free = sum(room.values(), fmpq(0))
@@ -235,14 +235,14 @@ class Referee:
 
 
 class ShortfallReferee(Referee):
-    """The ν-forms: ℓ = max(0, y (t − f)), whose targets t stand in ``targets``."""
+    """The referee of the ν-forms, whose loss is max(0, y (t − f)) with the targets t."""
 
     def __init__(self, statement: Statement, targets: np.ndarray, bits: int = BITS) -> None:
         super().__init__(statement, bits)
         self.targets = rationals(targets)
 
     def primal_of(self, f: list[Any], square: Any, offsets: Sequence[fmpq]) -> Any:
-        # y (t − f) = y ((t − f) − 0): a hinge without its one, in the residual.
+        # The loss is max(0, y (t − f)), in the place of the hinge's max(0, 1 − y f).
         total = square / 2 + sum((t * b for t, b in zip(self.totals, offsets, strict=True)), fmpq(0))
         for y, v, c, t, g in zip(self.y, f, self.cost, self.targets, self.groups, strict=True):
             if c != 0:

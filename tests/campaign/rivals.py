@@ -1,6 +1,6 @@
 """Primal points of other solvers: Clarabel on the primal of small linear problems, scikit-learn's LIBSVM for kernels.
 
-A rival proves nothing by its word. Its point is evaluated exactly, and any point bounds the optimum from above.
+Nothing that a rival claims is used: its point is evaluated exactly, and P of any point bounds the optimum from above.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.campaign.exact_kernels import gram_table
 from tests.campaign.referee import Statement
 
 Point = tuple[np.ndarray, np.ndarray]
-MOST_SAMPLES = 60
+MOST_SAMPLES = 60  # samples up to which rivals are run: a fit then takes milliseconds
 QUADRATIC = ("hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive")
 
 
@@ -32,7 +32,7 @@ def rival_points(statement: Statement) -> list[Point]:
 
 
 def _clarabel(statement: Statement) -> list[Point]:
-    """w, b and one slack a sample (two in a regression), with the constraints as the textbook has them."""
+    """Clarabel's point: w, b and one slack a sample (two in a regression), with the constraints of the textbook."""
     used = statement.cost > 0
     X, y, cost = statement.rows[used], statement.y[used], statement.cost[used]
     n, d = X.shape
@@ -64,10 +64,15 @@ def _clarabel(statement: Statement) -> list[Point]:
     return [(solution.x[:d], np.array([b]))]
 
 
-def _libsvm(statement: Statement) -> list[Point]:
-    """LIBSVM on the Gram matrix, whose entries are rounded: its point is as good as any other."""
+def float_gram(statement: Statement) -> np.ndarray:
+    """The Gram matrix of a statement, rounded to float64."""
     table = gram_table(statement.kernel, statement.rows, statement.gram)
-    K = np.array([[float(v.mid()) for v in row] for row in table])
+    return np.array([[float(v.mid()) for v in row] for row in table])
+
+
+def _libsvm(statement: Statement) -> list[Point]:
+    """LIBSVM's point on the Gram matrix. The entries of the matrix are rounded, which is no harm: any point will do."""
+    K = float_gram(statement)
     used = statement.cost > 0
     unit = float(statement.cost.max())
     if not np.isfinite(K).all() or not np.isfinite(unit):

@@ -1,4 +1,4 @@
-"""Worker processes with a watchdog: a problem that kills its process, or holds it for too long, is a failure and not the campaign's end."""
+"""Worker processes with a watchdog: a problem that kills its process, or takes too long, is a failure and does not end the campaign."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from tests.campaign.judge import Verdict, judge
 from tests.campaign.specs import draw
 
-STARTUP = 60.0  # seconds more until a worker has imported what it needs, and says so by None
-HANG = 30.0  # seconds after which a problem counts as one that never ends
+STARTUP = 60.0  # further seconds for a worker to import its modules, after which it sends None
+HANG = 30.0  # seconds after which a problem counts as hanging: ten times the longest max_time
 
 
 @dataclass
 class _Worker:
-    """A process that goes through ``remaining`` problems, in order, and tells of each."""
+    """A process that judges the ``remaining`` problems, in order, and sends a verdict for each."""
 
     seed: int
     remaining: list[int]
@@ -64,7 +64,7 @@ def run(seed: int, first: int, count: int, jobs: int) -> Iterator[Verdict]:
 
 
 def _next(worker: _Worker, ready: bool) -> Verdict | None:
-    """What a worker has told, or what its death or its silence tells."""
+    """The next verdict of a worker: the one that it has sent, or a failure where it has died or is silent for too long; else None."""
     assert worker.pipe is not None
     if ready:
         try:
@@ -91,7 +91,7 @@ def _lost(worker: _Worker, kind: str, sentence: str) -> Verdict:
 
 
 def _work(seed: int, indices: list[int], pipe: Connection) -> None:
-    os.environ["OMP_NUM_THREADS"] = "1"  # for what is still to be imported; the workers share the cores
+    os.environ["OMP_NUM_THREADS"] = "1"  # for libraries that are imported from here on: the workers share the cores
     pipe.send(None)
     for index in indices:
         pipe.send(judge(draw(seed, index)))

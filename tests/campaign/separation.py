@@ -1,4 +1,4 @@
-"""Whether a hard margin exists, by points that anybody may have found and that exact arithmetic then verifies."""
+"""Whether a hard margin exists, by candidate points of any origin, which exact arithmetic verifies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tests.campaign.referee import Referee, certainly_less, rational, rationals
 
 
 def separates(referee: Referee, rivals: list[tuple[np.ndarray, np.ndarray]]) -> str:
-    """A sentence that tells what separates the data, verified exactly; empty where nothing was found.
+    """A sentence about a hyperplane that separates the data, verified exactly; empty where none was found.
 
-    For a tube, what holds it is not looked for: the sentence is empty.
+    For a hard tube nothing is looked for, and the sentence is empty.
     """
     statement = referee.statement
     if "insensitive" in statement.loss:
@@ -39,7 +39,7 @@ def _interpolates(referee: Referee) -> bool:
 
 
 def _by_linear_program(referee: Referee) -> list[tuple[np.ndarray, np.ndarray]]:
-    """max m with y (⟨w, x⟩ + b) ≥ m, |w|, |b| ≤ 1, on features brought to a similar size, with and without their means."""
+    """Candidates from the linear program max m with y (⟨w, x⟩ + b) ≥ m, |w|, |b| ≤ 1, on features scaled to one, as they are and centred."""
     statement = referee.statement
     used = statement.cost > 0
     rows, y = statement.rows[used], statement.y[used]
@@ -67,7 +67,7 @@ def _by_linear_program(referee: Referee) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _offsets(referee: Referee, w: np.ndarray, guess: float) -> list[float]:
-    """The guess, and with an intercept the middle of the gap between the classes, taken exactly and then rounded."""
+    """The guess and, with an intercept, the middle between the classes, computed exactly and then rounded."""
     statement = referee.statement
     if statement.intercept == "none":
         return [0.0]

@@ -1,6 +1,6 @@
-"""The fuzzer: a number gives a problem's specification, a small dictionary that can be printed, edited and replayed.
+"""The fuzzer: two numbers give a problem's specification, a small dictionary that can be printed, edited and replayed.
 
-``draw(seed, index)`` depends on nothing but its two numbers. A specification holds parameters and the seed of its data, never the data.
+``draw(seed, index)`` depends on its two numbers alone. A specification holds parameters and the seed of its data, never the data.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _shape(rng: np.random.Generator) -> Spec:
 
 
 def _values(rng: np.random.Generator) -> Spec:
-    """How the numbers in X and y are made."""
+    """The parameters by which the numbers in X and y are made."""
     scaling = _choose(rng, ("none", "all", "features"), (50, 25, 25))
     spec: Spec = {"entries": _choose(rng, ("normal", "integers", "sparse"), (70, 15, 15)), "scaling": scaling}
     if scaling == "all":

@@ -1,4 +1,4 @@
-"""What a campaign found: counts and worst cases, as JSON and as a table."""
+"""The summary of a campaign: counts and worst cases, as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from tests.campaign.judge import Verdict
 
 FOLDER = Path("build/campaign")
-WORST = 10  # cases kept of each kind
-ROUNDING = 1e-13  # relative size up to which a refutation is told as one of the last digits
+WORST = 10  # the cases of each kind that are kept
+ROUNDING = 1e-13  # the relative size up to which a refutation concerns the last digits alone: some 500 roundings
 
 KINDS = {
     "refuted_primal": "certificates whose primal an exact dual value refutes",
@@ -73,7 +73,7 @@ class Summary:
             del kept[WORST:]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """The whole summary, for JSON."""
         return {
             "seed": self.seed, "problems": self.problems, "certificates": self.certificates, "judged": self.judged,
             "failures": dict(self.failures), "beyond_rounding": dict(self.beyond), "refusals": dict(self.refusals),
@@ -82,7 +82,7 @@ class Summary:
         }  # fmt: skip
 
     def write(self, folder: Path = FOLDER) -> None:
-        """summary.json and summary.md."""
+        """Write summary.json and summary.md."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "summary.json").write_text(json.dumps(self.as_dict(), indent=1) + "\n")
         (folder / "summary.md").write_text(table(self.as_dict()) + "\n")

@@ -29,7 +29,7 @@ SLICE, BLOCK = 1200, 100
 
 @pytest.mark.parametrize("first", range(0, SLICE, BLOCK))
 def test_slice_of_the_campaign(first: int):
-    """No failure of any kind among the first problems of the campaign; a message ends with what ``--replay`` takes."""
+    """No failure of any kind among the first problems of the campaign; a message ends with the argument of ``--replay``."""
     failures = [
         f"{kind} ({size:.1e}): {sentence} --replay '{json.dumps(verdict.spec)}'"
         for verdict in map(judge, (draw(0, index) for index in range(first, first + BLOCK)))
@@ -53,7 +53,7 @@ def statement(loss: str = "hinge", **changes: object) -> Statement:
 
 
 def test_exact_optimum_by_hand():
-    """Two points at distance 1: w = 2, b = −1 for a large C with P = D = 2, and D is bounded by C = 1 at 3/2."""
+    """Two points at distance 1: for a large C the optimum is w = 2, b = −1 with P = D = 2; for C = 1 it is P = D = 3/2."""
     referee = Referee(statement(cost=np.full(2, 10.0)))
     assert referee.primal([fmpq(2)], [fmpq(-1)]) == 2 == referee.dual(rationals([-2.0, 2.0]))
     assert (
@@ -70,7 +70,7 @@ def test_exact_optimum_by_hand():
 @pytest.mark.parametrize("intercept", ["free", "regularized", "none"])
 @pytest.mark.parametrize("kernel", [["linear"], ["rbf", 0.5]])
 def test_weak_duality_holds_for_the_referee(loss: str, intercept: str, kernel: list):
-    """D ≤ P for random points of both sides: primal and dual were written down for the same problem."""
+    """D ≤ P for random points of both sides, as it must be where both formulas state the same problem."""
     rng = np.random.default_rng(0)
     rows, y = rng.normal(size=(6, 2)), np.array([-1.0, 1.0] * 3)
     referee = Referee(
@@ -85,7 +85,7 @@ def test_weak_duality_holds_for_the_referee(loss: str, intercept: str, kernel: l
 
 
 def test_repair_of_the_sum_is_exact():
-    """The case of a side lighter by sixteen digits: the sum is zero as a rational, and the box holds."""
+    """Where one side of β is lighter by sixteen digits, the repaired sum is exactly zero, and β is in its box."""
     referee = Referee(statement(y=np.array([1.0, -1.0]), cost=np.array([1.0, 1e-16])))
     beta = referee.feasible(np.array([1.0, -1e-16]))
     assert beta is not None and sum(beta, fmpq(0)) == 0
@@ -94,7 +94,7 @@ def test_repair_of_the_sum_is_exact():
 
 def test_hard_margin_is_stretched_and_missed():
     hard = Referee(statement(cost=np.full(2, math.inf)))
-    assert hard.primal([fmpq(1)], [fmpq(-1, 2)]) == 2  # margin ½: stretched twofold
+    assert hard.primal([fmpq(1)], [fmpq(-1, 2)]) == 2  # the margin is ½, and w is stretched twofold
     assert hard.primal([fmpq(-1)], [fmpq(0)]) is None
     assert "separating hyperplane" in separates(hard, [])
     assert separates(Referee(statement(rows=np.zeros((2, 1)), cost=np.full(2, math.inf))), []) == ""
@@ -107,7 +107,7 @@ def test_hard_margin_is_stretched_and_missed():
     ["power", 2, ["linear"]], ["exp", ["cosine"]], ["series", [1.0, 0.0, 2.0], ["cosine"]],
 ], ids=str)  # fmt: skip
 def test_intervals_contain_what_the_kernel_computes(kernel: list):
-    """Each interval agrees with the library's float64 entry to rounding: both speak of one kernel."""
+    """Each interval agrees with the library's float64 entry to rounding: both compute the same kernel."""
     ctx.prec = 256
     rows = np.abs(np.random.default_rng(1).normal(size=(5, 3)))
     rows[3] = rows[0]
@@ -151,7 +151,7 @@ def test_specifications_are_small_and_repeat():
 
 
 def test_watchdog_tells_crash_and_hang(monkeypatch: pytest.MonkeyPatch):
-    """A worker that dies, and one that is silent, cost one verdict each."""
+    """A worker that dies and a worker that hangs give one failed verdict each, and the campaign goes on."""
     from tests.campaign import runner
 
     monkeypatch.setattr(runner, "_work", _dies_then_hangs)

@@ -1,4 +1,4 @@
-"""Each fault of ``faults.py``, one round of it; ``make campaign`` runs twenty."""
+"""One round of each fault of ``faults.py``; ``make campaign`` runs twenty rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slice of the mutations of files that ``python -m tests.campaign.mutations`` makes by ten thousands."""
+"""Some of the mutations of files of which ``python -m tests.campaign.mutations`` makes tens of thousands."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         box_violation = sum_violation = 0.0
     else:
         beta, box_violation, sum_violation = feasible(problem, given)
-        if math.isnan(box_violation):  # a point that is not finite proves what zero does
+        if math.isnan(box_violation):  # a point that is not finite is replaced by zero
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
         values = _decision_values(problem, beta)
     w, f, valid = values.w, values.f, is_valid(problem)
@@ -257,7 +257,7 @@ def _hard_iterate(problem: Problem, iterate: Iterate, square: float, f: np.ndarr
     return replace(iterate, offsets=offsets, primal=value_of_decisions(problem, square, f, offsets))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+@np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def _other_primals(
     problem: Problem, point: Point, beta: np.ndarray, iterate: Iterate
 ) -> list[tuple[PrimalPoint, Iterate]]:

@@ -28,7 +28,7 @@ from gapless.proof.outward import (
 
 
 @evaluate.register
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+@np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     shape = (problem.n_samples, problem.n_classes)
     beta = point.beta

@@ -32,7 +32,7 @@ _ONE = 1e-9
 _ROUNDING = 1e-12  # how far D may be above P, relative to P, by the rounding of the two sums alone
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+@np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     """The points of :func:`~gapless.proof.certificate.evaluate`, computed by other means."""
     if evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem):

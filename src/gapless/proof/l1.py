@@ -28,7 +28,7 @@ _SPLITTER = 2.0**27 + 1.0  # halves the digits of a float64 (Veltkamp)
 
 
 @evaluate.register
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+@np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def _(problem: L1Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     w, b = weights_of(problem, point)
     f = problem.expand_weights(w)

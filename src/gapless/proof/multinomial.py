@@ -43,7 +43,7 @@ def _(problem: MultinomialProblem, point: Point) -> tuple[PrimalPoint, DualPoint
     return _evaluate(problem, point, fine=False)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and says so by an infinite value
+@np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[PrimalPoint, DualPoint]:
     shape = (problem.n_samples, problem.n_classes)
     given = point.beta if point.beta is not None and np.isfinite(point.beta).all() else None

@@ -1,4 +1,4 @@
-"""The solvers by their textbook names. A new one is one file and one line here."""
+"""The solvers by their textbook names. A new solver is one file and one line here."""
 
 from __future__ import annotations
 

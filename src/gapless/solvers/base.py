@@ -1,4 +1,4 @@
-"""What a solver is: it starts an engine, which does bounded pieces of work and tells its point. The loop in ``solve.py`` does all the rest."""
+"""The interface of a solver: it starts an engine, which does bounded pieces of work and tells its point. The loop in ``solve.py`` does the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUANTUM = 1e7
 class Budget(NamedTuple):
     """How much an engine may do in one step: about ``work`` entries of X or K to touch, and not more than ``iterations`` of its own unit.
 
-    At least one iteration fits, however small the work. ``seconds`` are what is left of ``max_time``, for engines whose one step may take long.
+    At least one iteration fits, however small the work. ``seconds`` is the time left of ``max_time``, for engines whose single steps may take long.
     """
 
     work: float = QUANTUM
@@ -31,9 +31,9 @@ class Budget(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What the loop wants to prove: a relative duality gap, and a largest KKT violation (inf where nobody asks for one).
+    """What the loop wants to prove: a relative duality gap, and a largest KKT violation (inf where the caller asks for none).
 
-    The loop lowers them where it was told ``READY`` and the proof did not agree.
+    The loop lowers the targets where an engine said ``READY`` and the proof did not agree.
     """
 
     gap: float = 0.0
@@ -53,7 +53,7 @@ class Outcome(Enum):
 
 
 class Advance(NamedTuple):
-    """What one step did: iterations in the solver's unit, work in entries touched, and how it ended."""
+    """The report of one step: iterations in the solver's unit, work in entries touched, and how the step ended."""
 
     iterations: float
     work: float
@@ -63,9 +63,9 @@ class Advance(NamedTuple):
 class Engine(ABC):
     """A solver at work on one problem, complete from its construction on.
 
-    ``judges``: it says by ``READY`` when a check pays, so that few others are needed. ``holds``: its point is not worth a check before it is ready.
-    ``rises``: each of its steps raises D, so that a dual value that no longer does tells that rounding has stopped it.
-    ``visited``: the samples that its last step looked at, in order, where it looks at one after the other and knows.
+    ``judges``: the engine says by ``READY`` when a certificate is worth computing, so that the loop computes few others. ``holds``: its point is
+    not worth a certificate before it says ``READY``. ``rises``: each of its steps raises D, so that a dual value that no longer rises means that
+    rounding has stopped it. ``visited``: the samples that the last step visited, in order; None where it does not visit one after the other.
     ``grain``: the smallest part of an iteration that a step can make, 1/n of an epoch for a method that visits one sample at a time.
     """
 
@@ -81,10 +81,10 @@ class Engine(ABC):
 
     @abstractmethod
     def point(self) -> Point:
-        """The iterate that the algorithm stands at, to the digit of the text, as a copy; of an averaging method the average."""
+        """A copy of the algorithm's present iterate, exactly as the textbook defines it; for an averaging method the average."""
 
     def answer(self) -> Point | None:
-        """What the method returns, where that is not its last iterate: the best, where a step may be for the worse."""
+        """The point that the method returns where that is not its last iterate: the best iterate, for a method whose steps may raise P."""
         return None
 
     def whole_steps(self, budget: Budget, cost: float) -> int:
@@ -121,7 +121,7 @@ class Solver(ABC):
 
 @singledispatch
 def own_solver(problem: Problem) -> Solver | None:
-    """The one solver that knows a special kind of problem, which registers it here; None: any of :data:`gapless.solvers.SOLVERS`."""
+    """The one solver of a special kind of problem, which its module registers here; None where any of :data:`gapless.solvers.SOLVERS` may serve."""
     return None
 
 
@@ -155,7 +155,7 @@ def start_weights(problem: Problem, start: Point | None) -> tuple[np.ndarray, fl
 
 
 def full_gram(problem: Problem, solver: str) -> np.ndarray:
-    """K (plus s²) as an n×n matrix, or a refusal that names its size."""
+    """K (plus s²) as an n×n matrix; a :class:`~gapless.errors.TooLargeError` where it does not fit into memory."""
     n = problem.n_samples
     require_memory(8 * n * n, f"{solver} holds the whole kernel matrix: {n:,} x {n:,} in float64, which")
     K = np.empty((n, n))
@@ -174,7 +174,7 @@ def full_gram(problem: Problem, solver: str) -> np.ndarray:
 
 
 def refuse_free_intercept(problem: Problem, name: str) -> str | None:
-    """The sentence of the solvers that move one coordinate at a time."""
+    """The refusal of a free intercept by solvers that move one coordinate at a time; None where there is none."""
     if problem.intercept != "free":
         return None
     return (
@@ -184,21 +184,23 @@ def refuse_free_intercept(problem: Problem, name: str) -> str | None:
 
 
 def refuse_kernel(problem: Problem, name: str) -> str | None:
-    """The sentence of the solvers that keep w."""
+    """The refusal of a kernel by solvers that keep w as a vector; None for a linear problem."""
     if problem.is_linear:
         return None
     return f"{name} keeps w as a vector, which a kernel does not have; use solver='smo' or 'coordinate_ascent', or map the features."
 
 
 def refuse_nu(problem: Problem, name: str) -> str | None:
-    """The sentence of the solvers that know one free offset without a price."""
+    """The refusal of a ν-form by solvers whose one free offset costs nothing; None for other problems."""
     if not problem.is_nu:
         return None
-    return f"{name} knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+    return (
+        f"{name} has one offset, which costs nothing, but a ν-form has offsets with a price; use solver='smo' or 'qp'."
+    )
 
 
 def refuse_hard_margin(problem: Problem, name: str) -> str | None:
-    """The sentence of the solvers that need a finite loss."""
+    """The refusal of a hard margin, and of a ν-form, by solvers that need a finite loss; None for other problems."""
     if problem.is_nu:
         return refuse_nu(problem, name)
     if not problem.is_hard:

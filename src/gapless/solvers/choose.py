@@ -1,7 +1,7 @@
 """``solver="auto"``: the algorithm that a rough model of costs expects to be the fastest.
 
-Only the ratios of the costs matter, and those only roughly: docs/solvers.md explains them. No choice
-changes what is solved, and whatever it is, the certificate tells what was reached.
+Only the ratios of the costs matter, and those only roughly: docs/solvers.md explains them. The choice does
+not change the problem that is solved, and the certificate tells what was reached.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from gapless.solvers.newton.smoothed_newton import SmoothedNewton
 from gapless.solvers.newton.weighted_gram import stays_sparse
 from gapless.solvers.sdca.solver import SDCA
 
-# Nanoseconds, fitted to what the solvers take on the data of benchmarks/linear.py.
+# Times in nanoseconds (except _CACHED and _SOME, which are counts), fitted to the times of the solvers on the data of benchmarks/linear.py.
 _CALL = 1e5  # one step of a method that is driven from Python
-_VISIT = 40.0  # a step along one row, but for its entries
+_VISIT = 40.0  # a step along one row, without its entries
 _ENTRY = 2.5  # an entry of X in a step along one row
 _STREAM = 0.4  # an entry of X in a pass over all rows
-_CACHED = 4e6  # entries of X from which on no cache holds them, and a pass takes twice as long
-_ROW = 120.0  # a row in all that a solve does with it once: set-up, certificates, bounds
+_CACHED = 4e6  # the entries of X from which on no cache holds them, and a pass takes twice as long
+_ROW = 120.0  # all that a solve does once with a row: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
-_SOME = 1000  # rows that tell how long all are
-_PRODUCT = 1.5  # a product of two entries of a sparse row, over all Hessians of a solve
+_SOME = 1000  # the rows whose mean length is taken for that of all
+_PRODUCT = 1.5  # a product of two entries of a sparse row, summed over all Hessians of a solve
 
 
 def choose(problem: Problem, tol: float = 1e-6, max_time: float | None = None) -> str:
-    """The name of the solver that ``auto`` stands for. Where none is expected to end within ``max_time``, one whose steps are short."""
+    """The name of the solver that ``auto`` stands for; where none is expected to end within ``max_time``, a solver whose steps are short."""
     costs = expected_costs(problem, tol)
     best = min(costs, key=costs.__getitem__) if costs else "smo"
     if max_time is None or not costs or costs[best] <= 1e9 * max_time:
@@ -44,7 +44,7 @@ def choose(problem: Problem, tol: float = 1e-6, max_time: float | None = None) -
 
 
 def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
-    """What each solver for linear models that covers a problem is expected to take, in nanoseconds; empty for kernels.
+    """The expected time in nanoseconds of each solver for linear models that covers a problem; empty for kernels.
 
     >>> problem = Problem([[-1.0], [1.0]], [0, 1], loss="squared_hinge", intercept="none")
     >>> sorted(expected_costs(problem))
@@ -62,13 +62,13 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
     costs = {
         solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None
     }
-    if costs and problem.intercept == "free":  # elsewhere smo moves one βᵢ at a time, as sdca does with less
+    if costs and problem.intercept == "free":  # otherwise smo moves one βᵢ at a time, which sdca does with less work
         costs["smo"] = _smo(problem, digits)
     return costs
 
 
 def _hardness(problem: Problem) -> float:
-    """How many samples' worth of pull one sample has: c‖x‖², which decides how slowly methods that move one βᵢ at a time converge."""
+    """The mean of c‖x‖² (or of ‖x‖²/d for a squared loss), on which the rate of methods that move one βᵢ at a time depends."""
     finite = problem.unit_cost * problem.total_weight / problem.n_samples
     step = max(1, problem.n_samples // _SOME)
     bend = float(problem.dual.d[::step].mean()) if isinstance(problem.dual, DualBox) else 0.0
@@ -77,7 +77,7 @@ def _hardness(problem: Problem) -> float:
 
 
 def _sdca(problem: Problem, digits: float) -> float:
-    # Rows that overlap, n ≫ d, undo each other's steps; rows with features of their own do not.
+    # Rows that share features, n ≫ d, undo each other's steps; rows with features of their own do not.
     overlap = min(1.0, problem.n_samples / problem.n_features)
     slow = _hardness(problem) ** 0.75
     if overlap < 1.0 and problem.entry_work == problem.n_features:
@@ -87,7 +87,7 @@ def _sdca(problem: Problem, digits: float) -> float:
     entries = problem.n_samples * problem.entry_work
     epoch = problem.n_samples * (_VISIT + problem.entry_work * _ENTRY)
     work = epochs * epoch
-    if covers(problem):  # epochs that stop paying give way to Newton steps
+    if covers(problem):  # where epochs become slow, Newton steps take over
         rounds = 0.6 + 0.07 * digits
         work = min(work, 6 * epoch + 20 * _CALL + rounds * _ENTRY * expected_work(problem, problem.rows))
     return 10 * _CALL + work + problem.n_samples * _ROW + 12 * _STREAM * entries
@@ -115,7 +115,7 @@ def _newton(problem: Problem, digits: float) -> float:
 
 
 def _smoothed_newton(problem: Problem, digits: float) -> float:
-    # Steps grow with the features, since each round ends where the rows near a kink are about as many.
+    # The number of steps grows with that of the features: a round ends where about as many rows are near a kink as there are features.
     n, columns = problem.n_samples, problem.n_features + 1
     part = first_size(n, columns)
     steps = 2.0 + (1.0 + 0.02 * columns) * digits

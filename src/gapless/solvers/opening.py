@@ -1,4 +1,4 @@
-"""How a solve opens: the solver that a caller asked for, and the point that it is to go on from."""
+"""The beginning of a solve: the solver that a caller asked for, and the point that it starts from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gapless.solvers.base import own_solver
 
 
 def covering_solver(problem: Problem, solver: str | Solver, tol: float = 1e-6, max_time: float | None = None) -> Solver:
-    """The solver by that name, or the one given, if its theory covers the problem; a refusal in a sentence otherwise."""
+    """The named or given solver, if its theory covers the problem; otherwise an :class:`~gapless.errors.UnsupportedError` that says why not."""
     chosen = _choose(problem, solver, tol, max_time)
     reason = chosen.unsupported(problem)
     if reason is not None:
@@ -36,7 +36,7 @@ def _choose(problem: Problem, solver: str | Solver, tol: float, max_time: float 
 
 
 def as_start(problem: Problem, start: Any) -> Point | None:
-    """The point to go on from: of a result the iterate that its algorithm stood at, of numbers β."""
+    """The point to start from: for a result the last iterate of its algorithm; plain numbers are taken as β."""
     if start is None:
         return None
     if isinstance(start, (Result, Point)):
@@ -45,7 +45,7 @@ def as_start(problem: Problem, start: Any) -> Point | None:
 
 
 def point_of(problem: Problem, given: Result | Point) -> Point:
-    """The numbers of a result or a point, if they are of the problem's shape."""
+    """The point of a result or a point, whose arrays must have the shapes of the problem."""
     beta, w, expansion = given.beta, given.w, given.expansion
     n, d = problem.X.shape
     if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):

@@ -1,4 +1,4 @@
-"""The seed of a solve, cheap enough for small ones."""
+"""The seed of a solve, without NumPy's set-up time for each small solve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Seed(np.random.bit_generator.ISpawnableSeedSequence):
-    """NumPy's seed sequence, whose words are mixed once for all subproblems of a fit: that would take longer than much else of a small solve."""
+    """NumPy's seed sequence with cached words: mixing them anew for each subproblem of a fit would be a large part of the time of a small solve."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed

@@ -79,13 +79,13 @@ def test_options_and_problems_that_it_refuses():
     with pytest.raises(UnsupportedError) as caught:
         gl.solve(gl.Problem(X, y, C=np.inf), "sdca")
     assert str(caught.value) == (
-        "sdca finds a free intercept as a multiplier, which a hard margin leaves without bound on the way; "
+        "sdca finds a free intercept as a multiplier, which may grow without bound under a hard margin; "
         "use solver='smo' or 'qp', or intercept='regularized' or 'none'."
     )
     with pytest.raises(UnsupportedError) as caught:
         gl.solve(gl.nu.one_class(X), "sdca")
     assert str(caught.value) == (
-        "sdca knows one offset, for nothing, and a ν-form has offsets with a price; use solver='smo' or 'qp'."
+        "sdca has one offset, which costs nothing, but a ν-form has offsets with a price; use solver='smo' or 'qp'."
     )
     with pytest.raises(UnsupportedError) as caught:
         gl.solve(gl.Problem(X, y, kernel=gl.kernels.RBF(), intercept="none"), "sdca")

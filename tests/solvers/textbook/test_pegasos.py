@@ -76,6 +76,6 @@ def test_problems_that_it_refuses():
     with pytest.raises(UnsupportedError) as caught:
         gl.solve(gl.Problem(X, y), "pegasos")
     assert str(caught.value) == (
-        "pegasos needs a strongly convex objective, which a free intercept is not; "
+        "pegasos needs a strongly convex objective, which P is not with a free intercept; "
         "use solver='sgd', or intercept='regularized' or 'none'."
     )

@@ -49,7 +49,7 @@ def pin(
     goal: float = 0.0,
     features: int = 0,
 ) -> Pinned | None:
-    """The best point that the method passes through from (w, f, β), None where it finds no system to solve.
+    """The best point that the method passes through from (w, f, β); None where it finds no system to solve.
 
     ``length`` is the size of residuals p − f, which makes them comparable with shares of the box. With a large C a decision that rounding puts a
     little on the wrong side of its kink costs much: where a gap of ``goal`` allows for it, decisions are put a little on the right side. ``features``
@@ -134,7 +134,7 @@ def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:
-    """What P − D gains where clipping β took w away from it."""
+    """The part of P − D that arises where β was clipped, and w is no longer the w of β."""
     moved = np.flatnonzero(inside != beta)
     if not len(moved):
         return 0.0

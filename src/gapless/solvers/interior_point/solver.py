@@ -3,12 +3,12 @@
 Kernels and ν-forms have a method of their own, for few samples (``kernel_barrier.py``). For the rest:
 
 For the hinge and the ε-insensitive loss all but about d samples end at a bound of their box, and a model trained on a sample of the data already
-tells which bound for most. So the barrier method (``native/interior_point/barrier.hpp``) sees few rows:
+tells for most of them which bound. So the barrier method (``native/interior_point/barrier.hpp``) works on few rows:
 
-1. it solves for a random sample, roughly; rows of high leverage, those with a rare feature say, are drawn more often, and cost less;
-2. the rows near a kink of the loss under that model, the band, enter as they are, all others as one constant vector g = Σ βᵢxᵢ at their bounds.
-   Near is relative to the row's leverage, with which the sampling error of its decision grows;
-3. now and then a pass over the data finds the rows outside that are on the wrong side by now. They come in, until there are none.
+1. a random sample of the rows is solved roughly; rows of high leverage, those with a rare feature say, are drawn more often, and weigh less;
+2. the rows near a kink of the loss under that model, the band, take part as they are; all others enter as one constant vector g = Σ βᵢxᵢ with βᵢ at
+   their bounds. The distance from a kink is divided by the root of the row's leverage, since the sampling error of its decision grows with that;
+3. now and then a pass over the data finds the rows outside of the band that are on the wrong side by now. They join it, until there are none.
 
 Each solve ends in an active-set method (``active_set.py``), which is exact. Portnoy & Koenker (1997) do this for quantile regression.
 
@@ -72,7 +72,7 @@ _TINY = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
-    """Mehrotra's predictor–corrector method on the (d+1)×(d+1) system, on the rows that matter, and an active-set end.
+    """Mehrotra's predictor–corrector method on the (d+1)×(d+1) system of the rows near a kink, and an active-set method at the end.
 
     With a kernel, and for the ν-forms, the system is that of the dual variables, n×n, which suits up to some thousand samples.
 
@@ -145,30 +145,30 @@ def bounded_box(problem: Problem) -> DualBox:
 
 
 class Part:
-    """The rows that the barrier sees (None: all), which stand for others where they are a sample, and how far it is."""
+    """The rows that the barrier method works on at present (all where ``rows`` is None), and its state. ``sampled`` rows stand for others, too."""
 
     def __init__(
         self, rows: np.ndarray | None, sampled: bool, dual: DualBox, barrier: Any, width: float, step: int
     ) -> None:
         self.rows, self.sampled, self.dual, self.barrier = rows, sampled, dual, barrier
-        self.width = width  # with which the barrier began
-        self.pinned: np.ndarray | None = None  # w of the active set's exact end
+        self.width = width  # the μ that the barrier began with
+        self.pinned: np.ndarray | None = None  # the exact w that the active-set method has found
         self.next_pin, self.next_look, self.looked = _PIN, _LOOK, step
         self.least, self.idle = np.inf, 0  # the least gap so far, and steps since it was half as small
 
     @property
     def places(self) -> np.ndarray | slice:
-        """Where its rows are among all."""
+        """The places of the part's rows among all rows."""
         return slice(None) if self.rows is None else self.rows
 
     @property
     def share(self) -> float:
-        """The gap relative to the objective."""
+        """The part's gap relative to the objective."""
         return float(self.barrier.gap / max(abs(self.barrier.value), _TINY))
 
     @property
     def w(self) -> np.ndarray:
-        """Its model."""
+        """The part's model."""
         return np.asarray(self.barrier.w) if self.pinned is None else self.pinned
 
     @property
@@ -189,7 +189,7 @@ class Part:
 
 
 class InteriorPointEngine(Engine):
-    """The best model of all samples so far, with its decisions where they are known, their dual point, and the part under way."""
+    """The best model for all samples so far, its decisions where they are known, a dual point, and the part that is being solved."""
 
     def __init__(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> None:
         self.problem, self.rng = problem, rng
@@ -206,7 +206,7 @@ class InteriorPointEngine(Engine):
         self.w = np.append(w, b)[:columns]
         self.f: np.ndarray | None = None
         self.steps, self.work = 0, 0.0
-        self.strict = 1.0  # what the target is multiplied by, where a part that met it did not
+        self.strict = 1.0  # a factor of the target, lowered where a part met the target and all samples did not
         self.size = band_size(n, columns)
         self.holds = 2 * self.size < n and self.span is None and not self.box.d.any()
         self.leverage = leverage(problem) if self.holds else np.empty(0)
@@ -257,7 +257,7 @@ class InteriorPointEngine(Engine):
     # --- the parts
 
     def _open(self) -> Part:
-        """Choose the rows of the next part and put them together."""
+        """Choose the rows of the next part, and begin to solve it."""
         problem, box, w = self.problem, self.box, self.w
         n, columns = problem.n_samples, len(w)
         fresh = self.f is None and not w.any()
@@ -279,7 +279,7 @@ class InteriorPointEngine(Engine):
         return self._begin(rows, factor, A, dual, w, width, g, constant)
 
     def _band(self) -> tuple[np.ndarray, float, np.ndarray, float]:
-        """The rows near a kink, how far they reach from it, and what all others add: Σ βᵢaᵢ and Σ pᵢβᵢ − ε|βᵢ| at their bounds."""
+        """(rows, width, g, constant): the rows near a kink, their largest distance from it, and Σ βᵢaᵢ and Σ pᵢβᵢ − ε|βᵢ| of all others."""
         problem, box = self.problem, self.box
         if self.f is None:
             self.f = decisions(problem, self.w)
@@ -309,7 +309,7 @@ class InteriorPointEngine(Engine):
         return Part(rows, factor is not None, dual, barrier, width, self.steps)
 
     def _rows(self, rows: np.ndarray, after: int = 0) -> np.ndarray:
-        """Rows as a dense matrix, below those that are there, in a buffer that all parts share."""
+        """A dense matrix of ``after`` rows that are in the buffer already and of these rows below them; all parts share the buffer."""
         problem, count, columns = self.problem, after + len(rows), len(self.w)
         if self.span is not None:  # never of some rows alone
             return np.hstack([self.span.L, np.ones((count, columns - self.span.rank))])
@@ -323,12 +323,12 @@ class InteriorPointEngine(Engine):
         return self.buffer[:count]
 
     def _take_beta(self) -> None:
-        """Bring the dual point of all samples to the part's, which a pinned part has done by itself."""
+        """Copy the part's β into the dual point of all samples; where the part is pinned, ``_pin`` has done so."""
         if self.part.pinned is None:
             self.beta[self.part.places] = self.part.barrier.beta()
 
     def _pin(self, goal: float) -> None:
-        """Guess the active set; keep the end that it leads to where that is one."""
+        """Run the active-set method from the present point; keep its point where the gap is within the goal."""
         part = self.part
         barrier = part.barrier
         enough = max(goal, 1e-13) * abs(barrier.value)
@@ -341,7 +341,7 @@ class InteriorPointEngine(Engine):
             self.beta[part.places] = found.beta
 
     def _close(self, target: float) -> Outcome:
-        """The part is solved: see what its model is worth for all samples, and who is on the wrong side."""
+        """After a part is solved: compute the gap of its model for all samples, and let rows on the wrong side come in."""
         part, problem = self.part, self.problem
         w = part.w.copy()
         if part.sampled:
@@ -364,7 +364,10 @@ class InteriorPointEngine(Engine):
         return Outcome.STALLED if last else Outcome.RUNNING
 
     def _look(self, w: np.ndarray, f: np.ndarray) -> bool:
-        """Let the rows outside that are on the wrong side of their kink come in, and begin anew between the best and the new model."""
+        """Let the rows outside that are on the wrong side of their kink come in, and begin anew between the best model and the new one.
+
+        Returns whether there were such rows.
+        """
         problem, box, present, barrier = self.problem, self.box, self.part.rows, self.part.barrier
         assert present is not None
         self.work += problem.n_samples * problem.entry_work
@@ -385,7 +388,7 @@ class InteriorPointEngine(Engine):
         return True
 
     def _move(self, w: np.ndarray, f: np.ndarray) -> None:
-        """From the best model to the lowest point on the way to a new one, found by halving: its decisions need no pass over the data."""
+        """Move the best model to the lowest point on the way to the new model (w, f), by bisection; its decisions need no pass over the data."""
         assert self.f is not None
         dw, df = w - self.w, f - self.f
         low, high = 0.0, 2.0

@@ -20,7 +20,8 @@ from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targe
 from gapless.solvers.l1.barrier import L1Barrier, expected_work
 from gapless.solvers.l1.newton_step import newton_cost, newton_step
 
-# Passes over the non-zero weights between two passes over all, unless their violation falls to this share of all weights' before.
+# The most passes over the non-zero weights between two passes over all weights; they end before where their violation has fallen to this share of
+# the violation of the last pass over all.
 _INNER_PASSES = 20
 _INNER_SHARE = 0.1
 # Times the expected work of the interior-point method, after which it takes over: an entry takes a pass three times as long. Also after so many
@@ -33,7 +34,7 @@ _IDLE_PASSES = 10
 
 @dataclass(frozen=True)
 class L1CoordinateDescent(Solver):
-    """Coordinate descent on the primal, a Newton step with line search for each weight (Yuan et al. 2010), on ever smaller sets of weights.
+    """Coordinate descent on the primal: a Newton step with line search for one weight after the other (Yuan et al. 2010).
 
     A pass over all weights alternates with passes over those that are not zero. Where features are correlated this creeps, so that whenever as much
     work has gone into passes as it costs, one Newton step moves all non-zero weights together, with an exact line search through the kinks. Where a
@@ -53,7 +54,7 @@ class L1CoordinateDescent(Solver):
 
 
 class L1Engine(Engine):
-    """A = (y ∘ X̃)ᵀ with a row for each weight, the weights with the intercept's last, the shortfalls 1 − yᵢf(xᵢ), and the pass under way."""
+    """A = (y ∘ X̃)ᵀ with a row for each weight, the weights (the intercept's is the last), the shortfalls 1 − yᵢf(xᵢ), and the present pass."""
 
     def __init__(self, problem: Problem, w: np.ndarray, b: float, rng: np.random.Generator) -> None:
         self.problem, self.rng = problem, rng
@@ -72,7 +73,7 @@ class L1Engine(Engine):
         self._pass_over_all()
 
     def _pass_over_all(self) -> None:
-        # The shortfalls are taken anew, so that the rounding of their updates does not add up.
+        # The shortfalls are computed anew, so that the rounding of their updates does not add up.
         self.short = 1.0 - np.asarray(self.A.T @ self.w)
         value = float(np.abs(self.w).sum() + self.problem.cost @ np.maximum(0.0, self.short) ** 2)
         self.lowest, self.idle = (value, 0) if value < self.lowest else (self.lowest, self.idle + 1)
@@ -80,8 +81,8 @@ class L1Engine(Engine):
 
     def _begin_pass(self, weights: np.ndarray, inner: int) -> None:
         self.order, self.position = self.rng.permutation(weights), 0
-        self.inner = inner  # passes since the last one over all weights, itself counted as 0
-        self.violation, self.moved = 0.0, False  # the largest of this pass, and whether a weight has moved in it
+        self.inner = inner  # the number of this pass since the last pass over all weights, which is 0
+        self.violation, self.moved = 0.0, False  # the largest violation of this pass, and whether a weight has moved
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         if self.barrier is not None:
@@ -143,7 +144,7 @@ class L1Engine(Engine):
         return Advance(work / self.size, work + self._end_pass())
 
     def _end_pass(self) -> float:
-        """A Newton step where it is due, and the next pass; returns the work of the former."""
+        """Take a Newton step where it is due, and begin the next pass; returns the work of the Newton step."""
         if self.inner == 0:
             self.settled = _INNER_SHARE * self.violation
         support, work = np.flatnonzero(self.w), 0.0

@@ -1,15 +1,15 @@
-"""Newton's method on a loss that is rounded off less and less: what ``smoothed_newton`` does, and ``sdca`` where epochs stop paying.
+"""Newton's method on a loss that is rounded off less and less: the method of ``smoothed_newton``, and of ``sdca`` where its epochs become slow.
 
-A loss with kinks is φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β| − ½ d β². Near some β̄ it is rounded off by − ½ r (β − β̄)², r = width /
-max(upper, −lower), which is the dual box of another p and d: what is left is piecewise quadratic, for Newton steps with an exact line search
-(``native/newton/piecewise.hpp``), with a Hessian of the rows near a kink alone. With β = β(f) of the rounded loss, the gap of the loss itself splits
-exactly into what is known for nothing:
+A loss with kinks is φ(f) = max over lower ≤ β ≤ upper of β (p − f) − ε|β| − ½ d β². It is rounded off around a centre β̄ by −½ r (β − β̄)² in the
+maximum, r = width / max(upper, −lower), which gives the dual box of another p and d. The rounded loss is piecewise quadratic, for Newton steps with
+an exact line search (``native/newton/piecewise.hpp``) and a Hessian of the rows near a kink alone. With β = β(f) of the rounded loss, the gap of the
+loss itself is exactly a sum of two terms that each pass computes anyway:
 
     P(w) − D(β) = S + K,   S = ½ ‖w − Σ βᵢxᵢ‖²,   K = Σ φᵢ(fᵢ) − βᵢ(pᵢ − fᵢ) + ε|βᵢ| + ½ d βᵢ²
 
-K falls as width²: Newton steps bring a round near its optimum, in the last round S below K, then β̄ becomes β and the width shrinks, by no more than
-the gap asks for. So each round is an augmented Lagrangian of the dual, and the rounds end, after finitely many steps, at the optimum to rounding
-(Rockafellar 1976; Li, Sun & Toh 2018; Yan & Li 2020). A loss that is smooth by itself needs one round, and no width.
+K falls as width². Newton steps bring a round near its optimum (in the last round, S below K); then β becomes the next centre β̄ and the width
+shrinks, by no more than the gap needs. So each round is an augmented Lagrangian of the dual, and the rounds end, after finitely many steps, at the
+optimum to rounding (Rockafellar 1976; Li, Sun & Toh 2018; Yan & Li 2020). A loss that is smooth by itself needs one round, and no width.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from gapless import _native
 from gapless.losses import DualBox
 from gapless.solvers.newton.weighted_gram import Samples
 
-DENSE_COLUMNS = 1500  # above which a system of all features is left to conjugate gradients
-_SOLVED = 0.3  # of K, to which S is brought in a round
-_INNER = 2.0  # of what the centre costs the dual point, to which a patient descent brings S in every round
-_AFTER = 0.05  # of the squared Newton decrement of a step: half of what is left to gain after it, where some rows changed their piece
-_FINE = 1e-9  # relative gap below which widths must not shrink faster than K does, since rounding grows with 1/width
-_NARROW = 0.2  # least share of the width that is left from one round to the next
-_LEAST = 1e-10  # of the residuals' size: width below which rounding takes over
-_NOTHING = 1e-14  # of P: what a step gains where it may be rounding
-_TRIES = 6  # such steps in a row, and rounds without gain, after which nothing more is to be had
-_SINGLE = 1e-4  # relative gap down to which Hessians of float32 rows are summed in float32
+DENSE_COLUMNS = 1500  # columns above which the Newton system is solved by conjugate gradients, not factored
+_SOLVED = 0.3  # a round is solved where S is at most this share of K
+_INNER = 2.0  # a patient round is solved where S is at most so many times Σ ½ r (β − β̄)²
+# After a step that changes the pieces of some rows, P is above its minimum by about this share of the step's squared Newton decrement.
+_AFTER = 0.05
+_FINE = 1e-9  # for a smaller relative gap every round is solved strictly: rounding grows with 1/width
+_NARROW = 0.2  # the least factor between the widths of two rounds
+_LEAST = 1e-10  # the least width, relative to the size of the residuals: below it rounding takes over
+_NOTHING = 1e-14  # a gain of a step below this share of P may be rounding
+_TRIES = 6  # steps in a row with such gains, or rounds without gain, after which the descent is stuck
+_SINGLE = 1e-4  # the relative gap down to which Hessians of float32 rows are summed in float32
 
 
 class Descent:
-    """The rounds on some rows. ``width`` zero: the loss is smooth by itself. ``length`` is the size of residuals.
+    """The rounds on some rows. A ``width`` of zero is for a loss that is smooth by itself. ``length`` is the size of the residuals.
 
-    ``proves``: whether β is to prove w, or w alone is wanted. ``patient``: whether every round is solved well, and not the last ones alone. Where
-    there are hundreds of rows for each column, a w that is good enough to go on from costs a step or two; where there are tens of them, only
-    patience keeps the number of rows that change sides in each round, and so of steps, small.
+    ``proves`` says that β must prove w; without it w alone is wanted. ``patient`` says that every round is solved well, not only the last ones. Where
+    there are hundreds of rows for each column, a w that is good enough to go on from takes a step or two; where there are tens, only solving every
+    round well keeps the number of rows that change sides in a round, and so the number of steps, small.
     """
 
     def __init__(
@@ -58,8 +59,8 @@ class Descent:
         self.samples, self.width, self.length = samples, width, length
         self.proves, self.patient = proves, patient
         self.objective = _native.Piecewise(*samples, box, rho, w, width, centre)
-        self.work = 0.0  # in rows
-        self.poor = 0  # rounds without gain; of a smooth loss, steps
+        self.work = 0.0  # the rows that were read
+        self.poor = 0  # rounds without gain; for a smooth loss, steps without gain
         self.best = math.inf
         self.idle = 0  # steps without gain
         self.decrement = math.inf
@@ -71,7 +72,7 @@ class Descent:
 
     @property
     def beta(self) -> np.ndarray:
-        """What its decisions call for."""
+        """The β that the decisions call for."""
         return np.asarray(self.objective.beta)
 
     @property
@@ -86,7 +87,7 @@ class Descent:
 
     @property
     def short(self) -> float:
-        """S, and what the certificate loses where it restores Σβ = 0, roughly."""
+        """S, and with a free intercept about the amount by which D falls where the certificate restores Σβ = 0."""
         free = self.objective.free_slope
         return float(
             self.objective.residual + (abs(free) * (abs(float(self.objective.w[-1])) + self.length) if free else 0.0)
@@ -94,12 +95,12 @@ class Descent:
 
     @property
     def gap(self) -> float:
-        """P − D; with a free intercept an estimate. Where nothing is to be proven, K and what P of the rounded loss is above its least."""
+        """P − D (with a free intercept an estimate); without ``proves`` K and the distance of the rounded P from its minimum."""
         return (self.short if self.proves else self.near) + self.lacking
 
     @property
     def near(self) -> float:
-        """About what P of the rounded loss is above its least: by the last Newton step, where S does not say better."""
+        """An estimate of the distance of the rounded loss's P from its minimum: S, or what the last Newton step suggests where that is less."""
         return min(self.short, self.decrement)
 
     @property
@@ -108,7 +109,7 @@ class Descent:
         return self.poor >= _TRIES
 
     def advance(self, goal: float) -> None:
-        """A Newton step towards a gap of ``goal``, or where the round is done by then the next one and its first."""
+        """Take a Newton step towards a gap of ``goal``; where the round is solved, it is the first step of the next round."""
         single = goal >= _SINGLE * abs(self.value)
         if self.width == 0.0:
             self.poor = 0 if self.step(single) else self.poor + 1
@@ -119,15 +120,15 @@ class Descent:
             self.narrow(goal)
 
     def solved(self, goal: float) -> bool:
-        """Whether the round has given what it can: where its K is too large for the goal, a w that is good enough to go on from;
-        in the last round also a β that proves it, which takes a far smaller slope. To come near rounding level every round has to."""
+        """Whether the round is solved. Where K is too large for the goal, a w that is good enough to go on from will do; in the last round β must
+        prove w, which takes a far smaller S. For goals near rounding every round is solved like the last one."""
         if self.patient:
             return self.short <= _INNER * self.objective.moved + _NOTHING * abs(self.value)
         strict = self.proves and (self.lacking <= goal or goal < _FINE * abs(self.value))
         return (self.short if strict else self.near) <= _SOLVED * self.lacking
 
     def narrow(self, goal: float) -> None:
-        """Begin the next round, with the width at which K will be about half of ``goal``."""
+        """Begin the next round, with the width at which K is expected to be half of ``goal``."""
         lacking = self.lacking
         gap = self.near + lacking
         share = math.sqrt(0.5 * goal / lacking) if lacking > 0 else 0.5
@@ -139,7 +140,7 @@ class Descent:
         self.work += len(self.beta)
 
     def step(self, single: bool) -> bool:
-        """A Newton step; False where rounding leaves none."""
+        """Take a Newton step; False where rounding leaves none to take."""
         objective = self.objective
         if self.samples.columns <= DENSE_COLUMNS:
             dw, multiplied = objective.newton(single), 0.0
@@ -150,6 +151,6 @@ class Descent:
             return False
         t = objective.step(dw)
         self.work += 3.0 * len(objective.beta) + 2.0 * multiplied
-        self.decrement = _AFTER * decrement  # roughly what P of the rounded loss is still above its least
+        self.decrement = _AFTER * decrement
         self.idle = self.idle + 1 if decrement < _NOTHING * abs(self.value) and self.short > 0.5 * before else 0
         return t > 0 and self.idle < _TRIES

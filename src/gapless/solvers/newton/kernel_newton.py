@@ -2,8 +2,8 @@
 
 With w = Σ aᵢφ(xᵢ) and f = Ka the gradient of P in w has the coefficients r = a − β(f), where β(f) = −c ℓ′(f) is the dual point that f suggests. The
 best offset b for f makes Σβ = 0, so that β is feasible, and the duality gap of the pair is, exactly, ½ rᵀKr. The Newton direction v solves
-v + H(Kv) = −r, H being the curvature of the loss with the offset eliminated: positive definite under the inner product ⟨u, v⟩ = uᵀKv, in
-which conjugate gradients need one product with K each.
+v + H(Kv) = −r, where H is the curvature of the loss with the offset eliminated. The system is positive definite under the inner product
+⟨u, v⟩ = uᵀKv, in which a step of conjugate gradients takes one product with K.
 """
 
 from __future__ import annotations
@@ -26,21 +26,23 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, full_gram
 
-_LOOSE = 0.1  # how far conjugate gradients reduce the residual while Newton's model is still rough
-_PATIENCE = 20  # products after which a factorisation is worth its while, plus one for every so many samples
+_LOOSE = 0.1  # the share of the residual that conjugate gradients leave while Newton's model is still rough
+# A factorisation takes n³/3 multiplications, as many as n/3 products with K, and BLAS does them some 30 times as fast: it pays after
+# _PATIENCE + n/_SAMPLES_A_PRODUCT products of conjugate gradients in one step.
+_PATIENCE = 20
 _SAMPLES_A_PRODUCT = 100
-_MAX_PRODUCTS = 500
-_ROUNDING = 1e-13  # a decrease below this share of P is not to be seen in P
+_MAX_PRODUCTS = 500  # the most products of one step: a direction of descent is found long before
+_ROUNDING = 1e-13  # a decrease below this share of P is lost in the rounding of P
 
 
 class LossAt(NamedTuple):
-    """A smooth loss at given decision values, its offset chosen best: everything that a Newton step asks for."""
+    """A smooth loss at given decision values with the best offset, and its derivatives for a Newton step."""
 
     value: float
     beta: np.ndarray
     offsets: np.ndarray
-    curve: Callable[[np.ndarray], np.ndarray]  # U ↦ H U, the offset eliminated
-    curvature: np.ndarray  # H of each sample, as one number
+    curve: Callable[[np.ndarray], np.ndarray]  # U ↦ H U, with the offset eliminated
+    curvature: np.ndarray  # the curvature of each sample's loss, as one number, without the offset's part
 
 
 class Factor(NamedTuple):
@@ -78,7 +80,7 @@ class KernelNewton(Solver):
 
 
 def logistic_loss(problem: Problem, f: np.ndarray) -> LossAt:
-    """The logistic loss of two classes, its offset chosen best."""
+    """The logistic loss of two classes with the best offset."""
     y, cost, free = np.asarray(problem.y), np.asarray(problem.cost), problem.intercept == "free"
     b = float(np.mean(problem.loss.best_intercept(y, f, cost))) if free else 0.0
     wrong = expit(-y * (f + b))
@@ -93,16 +95,16 @@ def logistic_loss(problem: Problem, f: np.ndarray) -> LossAt:
 
 
 def refuse_invalid_kernel(problem: Problem, name: str) -> str | None:
-    """The sentence about kernels in which lengths may be negative."""
+    """The refusal of a kernel that is not positive semi-definite; None for others."""
     if problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID:
         return None
     return f"{name} needs a positive semi-definite kernel, in which P is convex; got {problem.kernel!r}."
 
 
 class KernelNewtonEngine(Engine):
-    """The coefficients a of w, f = Ka, the residual r = a − β with Kr, and the proven gap.
+    """The coefficients a of w, f = Ka, the residual r = a − β with Kr, and the gap ½ rᵀKr.
 
-    ``loss_at(f, offsets)`` evaluates the loss; the offsets of the last evaluation, None at first, are where the search for the best begins.
+    ``loss_at(f, offsets)`` evaluates the loss; the search for the best offsets begins at ``offsets``, those of the last evaluation (None at first).
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class KernelNewtonEngine(Engine):
         self._judge(None)
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
-        """One Newton step with a line search, ready where the gap is at its target, stalled where rounding ends it."""
+        """One Newton step with a line search; ``READY`` where the gap is at its target, ``STALLED`` where rounding leaves nothing to gain."""
         before, target = self.gap, min(targets)
         wanted = 0.5 * math.sqrt(target * abs(self.primal) / before) if before > 0 else 1.0
         reached = math.sqrt(before / abs(self.primal)) if self.primal else 0.0
@@ -158,7 +160,7 @@ class KernelNewtonEngine(Engine):
         return Point(beta=self.loss.beta.copy(), expansion=self.a.copy())
 
     def _judge(self, offsets: np.ndarray | None) -> None:
-        """Loss, residual and gap at the coefficients."""
+        """Compute the loss, the residual and the gap at the coefficients."""
         self.loss = self.loss_at(self.f, offsets)
         self.Kr = self.f - self.K @ self.loss.beta
         self.primal = 0.5 * _dot(self.a, self.f) + self.loss.value
@@ -167,7 +169,7 @@ class KernelNewtonEngine(Engine):
     def _direction(self, share: float, until: float) -> tuple[np.ndarray, np.ndarray, int]:
         """(v, Kv, products): conjugate gradients on v + H(Kv) = −r until the residual's norm has fallen to ``share``, or the clock is at ``until``.
 
-        Wherever they stop, their v is a direction of descent.
+        Wherever conjugate gradients stop, v is a direction of descent.
         """
         curve = self.loss.curve
         r, Kr = self.loss.beta - self.a, -self.Kr
@@ -202,12 +204,12 @@ class KernelNewtonEngine(Engine):
 
 
 def _factor(K: np.ndarray, h: np.ndarray) -> Factor | None:
-    """The factored system; None where rounding of huge entries of K has left it indefinite: the steps then go on without."""
+    """The factored system; None where the rounding of huge entries of K has made it indefinite: steps then go on without a preconditioner."""
     root = np.sqrt(h)
     M = root[:, None] * K
     M *= root
     M[np.diag_indices_from(M)] += 1.0
-    # LAPACK hears no Ctrl-C, and a large matrix takes it seconds.
+    # LAPACK does not listen to Ctrl-C, and takes seconds for a large matrix: it runs on a thread.
     try:
         return Factor(root, in_background(lambda: la.cholesky(M, lower=True, overwrite_a=True, check_finite=False)))
     except la.LinAlgError:

@@ -39,7 +39,7 @@ class MultinomialNewton(Solver):
 
 
 def multinomial_loss(problem: MultinomialProblem, F: np.ndarray, former: np.ndarray | None) -> LossAt:
-    """The loss of all classes, its offsets chosen best; ``former`` is where their search begins."""
+    """The loss of all classes with the best offsets; the search for them begins at ``former``."""
     cost, free, k = np.asarray(problem.cost), problem.intercept == "free", problem.n_classes
     b = best_offsets(F, problem.targets, cost, former) if free else np.zeros(k)
     scores = F + b
@@ -48,7 +48,7 @@ def multinomial_loss(problem: MultinomialProblem, F: np.ndarray, former: np.ndar
     own = np.arange(len(scores)), problem.y
     losses = logsumexp(scores, axis=1) - scores[own]
     sums = weighted.sum(axis=0)
-    between = np.diag(sums) - p.T @ weighted + sums.sum() / k  # regular along (1, …, 1), where nothing changes
+    between = np.diag(sums) - p.T @ weighted + sums.sum() / k  # the last term makes it regular along (1, …, 1)
 
     def bent(U: np.ndarray) -> np.ndarray:
         return weighted * (U - (p * U).sum(axis=1)[:, None])

@@ -2,12 +2,12 @@
 
 P is piecewise quadratic: its gradient is ρ∘w − Xᵀβ with β = β(f) = clip(soft(p − f, ε)/d), its Hessian diag ρ + Σ xᵢxᵢᵀ/dᵢ over the samples that
 are strictly inside a quadratic piece (``native/newton/piecewise.hpp``). Newton steps with an exact line search end, after finitely many, at the
-optimum to rounding; the gap of w and β is ½‖∇P‖² in the norm of 1/ρ, known for nothing.
+optimum to rounding; the gap of w and β is ½‖∇P‖² in the norm of 1/ρ, which every step computes.
 
-- With many more samples than features the first model comes from a sample of the rows, and with more than some 60 features the first Hessian too. Off
-  by some per cent, it makes each step gain a digit or more, at the price of two passes over the data.
-- With fewer features, or where that does not do, the Hessian of all rows is formed, and then changed by the rows that enter or leave their quadratic
-  piece alone: it costs less than the steps that a sample's leaves to be made, since the gap starts at C times the optimum.
+- With many more samples than features the first model comes from a sample of the rows, and with more than some 60 features the first Hessian too.
+  That Hessian is off by some per cent, so that each step gains a digit or more, at the price of two passes over the data.
+- With fewer features, or where steps with the sample's Hessian gain too little, the Hessian of all rows is formed, and then changed only by the rows
+  that enter or leave their quadratic piece: this costs less than the further steps that the sample's Hessian would take.
 - With many features no matrix is formed: the step comes from conjugate gradients, preconditioned by the Hessian's diagonal.
 """
 
@@ -53,12 +53,13 @@ from gapless.solvers.newton.weighted_gram import Samples
 
 SYSTEMS = ("auto", "dense", "cg")
 _FEW = 64  # columns up to which the Hessian of all rows costs less than the steps that it saves
-_ROUGH = 1e-3  # relative gain of a step after which a sample's model is left as it is
-_SAMPLE_STEPS = 30  # of Newton's method on a sample, which takes ten as a rule
-_SLOW = 0.1  # of the last squared Newton decrement: what a sample's Hessian must bring it to, or the Hessian of all rows is formed
-_GAIN = 0.9  # of the gap: what is left of it by a step that is worth its while
-_TRIES = 20  # steps in a row that are not, after which nothing more is to be had
-_SURE = 0.5  # share of the target at which the gap is worth a certificate
+_ROUGH = 1e-3  # a sample is solved where a step gains less than this share of its objective
+_SAMPLE_STEPS = 30  # the most Newton steps on a sample, which mostly takes ten
+# The Hessian of all rows is formed where a step with the sample's leaves more than this share of the last squared Newton decrement.
+_SLOW = 0.1
+_GAIN = 0.9  # a step has gained where it leaves at most this share of the gap
+_TRIES = 20  # steps in a row without gain after which the solve is stalled
+_SURE = 0.5  # the share of the target gap at which the engine says ``READY``
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Newton(Solver):
 
 
 class NewtonEngine(Engine):
-    """The objective at w, and where the Hessian comes from: ``sample``, factored, or all rows, or (not ``dense``) their products alone."""
+    """The objective at w, and the source of the Hessian: the factored ``sample``, all rows, or (where not ``dense``) products with rows alone."""
 
     def __init__(self, problem: Problem, start: Point | None, rng: np.random.Generator, dense: bool) -> None:
         self.problem, self.holds, self.dense = problem, dense, dense
@@ -125,7 +126,7 @@ class NewtonEngine(Engine):
 
     @property
     def gap(self) -> float:
-        """P − D of w and its β; a free intercept's part is left to the certificate."""
+        """P − D of w and its β; the part of a free intercept is an estimate."""
         objective = self.objective
         return float(objective.residual + abs(objective.free_slope * objective.w[-1]))
 
@@ -163,7 +164,7 @@ class NewtonEngine(Engine):
     def _from_sample(
         self, samples: Samples, rho: np.ndarray, w: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, Any]:
-        """The model of a sample, or where there is one to begin with that, and the sample's system there."""
+        """(w, the factored Newton system of a sample of the rows at w): w is the sample's own model, or the given w where that is not zero."""
         problem = self.problem
         n, columns = problem.n_samples, samples.columns
         rows, factor = draw(leverage(problem), part_size(n, columns), rng)

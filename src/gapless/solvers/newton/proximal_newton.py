@@ -1,4 +1,4 @@
-"""The second-order end of a linear solve that began by epochs: ``descent.py`` from their β, and what that is expected to cost."""
+"""The second-order end of a linear solve that began by epochs: ``descent.py`` from the β of the epochs, and an estimate of its work."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from gapless.solvers.newton.descent import DENSE_COLUMNS, Descent
 from gapless.solvers.newton.row_sampling import box_of, ridge, spread
 from gapless.solvers.newton.weighted_gram import Samples
 
-_CG_STEPS = 200  # products of conjugate gradients in a step, about
-_MOST_STEPS = 500
+_CG_STEPS = 200  # products of conjugate gradients in a step, as expected
+_MOST_STEPS = 500  # Newton steps after which the epochs take over again
 
 
 def covers(problem: Problem) -> bool:
-    """Whether every row's β is bounded, or its dual bends: what a Newton step on the rounded loss needs. A hard margin has neither."""
+    """Whether every row has a bounded β or a dual with d > 0, which Newton steps on the rounded loss need; under a hard margin rows have neither."""
     dual = problem.dual
     return isinstance(dual, DualBox) and bool((np.isfinite(dual.upper - dual.lower) | (dual.d > 0)).all())
 
 
 def expected_work(problem: Problem, rows: Rows) -> float:
-    """What a solve is likely to cost, in entries touched: some steps, of which each passes over all rows and forms (or multiplies by) its matrix."""
+    """The expected work of a solve, in entries touched: some steps, each of which passes over all rows and forms (or multiplies by) its matrix."""
     n, d, entries = problem.n_samples, problem.n_features, row_entries(rows)
     smooth = bool(box_of(problem).d.any())
     if d < DENSE_COLUMNS:
         steps, inside = (6, 0.6 * n) if smooth else (16, 0.05 * n)
         return steps * (n * (entries + 4) + 0.5 * inside * entries**2 + d**3 / 60)
-    # With more features than that, many rows are inside, and their matrix is conditioned as badly as the epochs' own problem: that is worth
-    # the few steps of a smooth loss, not one of them for each round.
+    # With more features than that many rows are inside a quadratic piece, and their matrix is as badly conditioned as the problem of the epochs:
+    # conjugate gradients pay for the few steps of a smooth loss, not for those of many rounds.
     return 5 * n * (3 * entries + 10 + _CG_STEPS * 2 * 0.4 * entries) if smooth else math.inf
 
 
 class ProximalNewton:
-    """One such solve under way, from β, w and b. ``gap`` and ``primal`` are its own reckoning, not a certificate."""
+    """A descent from the β, w and b of the epochs. ``gap`` and ``primal`` are its own estimates, not a certificate."""
 
     def __init__(self, problem: Problem, rows: Rows, beta: np.ndarray, w: np.ndarray, b: float) -> None:
         box, rho = box_of(problem), ridge(problem)
@@ -68,12 +68,12 @@ class ProximalNewton:
 
     @property
     def b(self) -> float:
-        """Its intercept, zero where there is none."""
+        """The intercept, zero where there is none."""
         return float(self.descent.w[self.d :].sum())
 
     @property
     def gap(self) -> float:
-        """P − D, about."""
+        """An estimate of P − D."""
         return self.descent.gap
 
     @property
@@ -88,10 +88,10 @@ class ProximalNewton:
 
     @property
     def stuck(self) -> bool:
-        """Whether it has nothing left to offer."""
+        """Whether rounding leaves nothing to gain, or the steps are used up."""
         return self.descent.stuck or self.steps >= _MOST_STEPS
 
     def step(self, target: float) -> None:
-        """One Newton step on the way to a relative gap of ``target``, after a narrower round has begun where the last one is solved."""
+        """Take one Newton step towards a relative gap of ``target``; where the last round is solved, a narrower round begins first."""
         self.steps += 1
         self.descent.advance(target * abs(self.primal))

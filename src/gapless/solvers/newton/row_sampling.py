@@ -1,4 +1,4 @@
-"""Some rows of a linear problem in place of all: which to draw, and they as a dense matrix with the intercept as its last column."""
+"""Some rows of a linear problem in the place of all: which rows to draw, and how they become a dense matrix with the intercept as its last column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def box_of(problem: Problem) -> DualBox:
 
 
 def refuse_smooth(problem: Problem, name: str) -> str | None:
-    """The sentence of the solvers whose loss is linear between kinks."""
+    """The refusal of a problem by solvers whose loss must be linear between kinks; None where it is."""
     if problem.is_nu or problem.is_hard:
         return f"{name} needs a finite C and one offset without a price; use solver='smo' or 'qp'."
     if not isinstance(problem.dual, DualBox) or problem.dual.d.any():
@@ -36,12 +36,12 @@ def refuse_smooth(problem: Problem, name: str) -> str | None:
 
 
 def part_size(n: int, columns: int) -> int:
-    """Rows that tell enough of n: their model's error and what is left to be corrected balance at about √d n^⅔ (Portnoy & Koenker 1997)."""
+    """The size of a sample of n rows: the work on it and that of correcting its model balance at about √d n^⅔ rows (Portnoy & Koenker 1997)."""
     return int(max(2000.0, np.sqrt(columns) * n ** (2 / 3)))
 
 
 def first_size(n: int, columns: int) -> int:
-    """Rows on which a first model is found before all take part: all of them where a part would not be much less work, or would tell little."""
+    """The number of rows for a first model: all n where a part would not be much less work, or would have too few rows for each column."""
     size = part_size(n, columns)
     if 4 * size < n:
         return size // 2
@@ -50,12 +50,15 @@ def first_size(n: int, columns: int) -> int:
 
 
 def band_size(n: int, columns: int) -> int:
-    """Rows to both sides of the kinks that the error of a model of half of ``part_size`` rows may move across them, four times the usual error."""
+    """The number of rows near a kink that the error of a sample's model may bring to its other side, with room for four times the usual error.
+
+    The sample has half of ``part_size`` rows.
+    """
     return int(part_size(n, columns) * min(2.5, max(1.0, 3.4 / columns**0.25)))
 
 
 def ridge(problem: Problem) -> np.ndarray:
-    """ρ of ½ Σ ρⱼ wⱼ² with the intercept as the last weight: one, and for the intercept 1/s² or zero."""
+    """ρ of ½ Σ ρⱼ wⱼ², where the intercept is the last weight: one for each weight, and 1/s² or zero for the intercept."""
     rho = np.ones(problem.n_features + (problem.intercept != "none"))
     if problem.intercept != "none":
         rho[-1] = 1.0 / problem.shift if problem.shift else 0.0
@@ -63,7 +66,7 @@ def ridge(problem: Problem) -> np.ndarray:
 
 
 def samples_of(problem: Problem) -> Samples:
-    """All rows as they are stored, with a one after each where there is an intercept."""
+    """All rows as they are stored; a = (x, 1) where there is an intercept."""
     return Samples.of(problem.rows, problem.n_features, problem.intercept != "none")
 
 
@@ -76,14 +79,14 @@ def decisions(problem: Problem, w: np.ndarray) -> np.ndarray:
 
 
 def draw(leverage: np.ndarray, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """About ``size`` rows, drawn with chances in proportion to their leverage, and the factor by which each stands for others."""
+    """(rows, factor): about ``size`` rows, drawn with probabilities in proportion to their leverage, and 1 over the probability of each."""
     chance = np.minimum(1.0, leverage * (size / leverage.sum()))
     rows = np.flatnonzero(rng.random(len(leverage)) < chance)
     return rows, 1.0 / chance[rows]
 
 
 def leverage(problem: Problem) -> np.ndarray:
-    """How much one row can move the model: Σⱼ xᵢⱼ² / Σₖ xₖⱼ², and as much for all rows alike."""
+    """An estimate of how much each row can move the model: Σⱼ xᵢⱼ² / Σₖ xₖⱼ², plus its mean, so that every row has some leverage."""
     n = problem.n_samples
     leverage = np.empty(n)
     _native.leverage(problem.rows, problem.n_features, max(1, n // _SOME), leverage)
@@ -92,7 +95,7 @@ def leverage(problem: Problem) -> np.ndarray:
 
 
 def spread(problem: Problem) -> float:
-    """The size of residuals at the start: one for margins; how far the targets are apart, or the largest of them, or one."""
+    """The size of the residuals at the start: one for margins; for targets their standard deviation, or the largest of them, or one."""
     if problem.loss.task == "classification":
         return 1.0
     p = box_of(problem).p
@@ -102,7 +105,7 @@ def spread(problem: Problem) -> float:
 def least_squares(
     samples: Samples, price: np.ndarray, rho: np.ndarray, p: np.ndarray, single: bool = False
 ) -> tuple[np.ndarray, float]:
-    """A model to begin with, the ridge regression of p with weights ``price``, and the mean size of its residuals."""
+    """(w, width): the ridge regression of p with weights ``price``, as a model to begin with, and the mean size of its residuals."""
     bend = np.divide(1.0, price, out=np.zeros_like(price), where=price > 0)
     everything = np.full_like(p, np.inf)
     box = DualBox(p, np.zeros_like(p), bend, -everything, everything)
@@ -138,7 +141,7 @@ def require_rows(name: str, count: int, columns: int) -> None:
 
 
 def gathered(name: str, rows: Rows, chosen: np.ndarray, d: int, columns: int) -> np.ndarray:
-    """Some rows as a dense float64 matrix, a one after each where there is a column for it; refused where memory does not hold them."""
+    """The chosen rows as a dense float64 matrix of d columns, or of d + 1 with a last column of ones; refused where memory does not hold them."""
     require_rows(name, len(chosen), columns)
     out = np.empty((len(chosen), columns))
     _native.gather_rows(rows, d, chosen, out)

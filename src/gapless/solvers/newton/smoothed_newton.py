@@ -1,6 +1,6 @@
 """Newton's method for linear models whose loss has kinks, the hinge and the ε-insensitive loss, rounded off less and less (``descent.py``).
 
-It begins at the ridge regression of the targets; with many rows the first model comes from a sample of them.
+The method begins at the ridge regression of the targets; with many rows the first model comes from a sample of them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from gapless.solvers.newton.row_sampling import (
 )
 from gapless.solvers.newton.weighted_gram import Samples
 
-_ROUGH = 1e-2  # relative gap to which a sample is solved: what sampling costs is of that size
-_SAMPLE_STEPS = 40  # of Newton's method on a sample, which takes ten as a rule
-_FREE = 0.55  # share of the target gap that is left to one that a free intercept's estimate is part of
-_SURE = 0.9  # share of its own goal at which a gap is worth a certificate
+_ROUGH = 1e-2  # the relative gap to which a sample is solved: the error of sampling is of that size
+_SAMPLE_STEPS = 40  # the most Newton steps on a sample, which mostly takes ten
+_FREE = 0.55  # the share of the target gap that is aimed at with a free intercept, whose part of the gap is an estimate
+_SURE = 0.9  # the share of that aim at which the engine says ``READY``
 
 
 class SmoothedNewton(Solver):
@@ -95,7 +95,7 @@ class SmoothedNewtonEngine(Engine):
     def _first(
         self, samples: Samples, box: DualBox, rho: np.ndarray, length: float, rng: np.random.Generator
     ) -> tuple[Samples, np.ndarray, float]:
-        """The rows in a form for many passes, a model to begin with, and its width: of a sample where that is much less work."""
+        """(rows in a form for many passes, a model to begin with, its width); the model is that of a sample where this is much less work."""
         problem, n = self.problem, self.problem.n_samples
         size = n if samples.sparse else first_size(n, len(rho))
         if size == n:
@@ -118,7 +118,7 @@ class SmoothedNewtonEngine(Engine):
         return samples, first.w, first.width
 
     def _dense(self, samples: Samples, rows: np.ndarray, whole: bool = True) -> Samples:
-        """Some rows, written out with their zeros where they have few."""
+        """The rows ``rows`` (all of them if ``whole``); CSR rows with few zeros become a dense matrix."""
         stored, X = samples.rows, self.problem.X
         if samples.sparse or (whole and not isinstance(stored, CsrRows)):
             return samples
@@ -129,7 +129,7 @@ class SmoothedNewtonEngine(Engine):
 
 
 def _regression(samples: Samples, box: DualBox, rho: np.ndarray) -> tuple[np.ndarray, float]:
-    """(w, width) to begin with: those of the ridge regression of the targets."""
+    """(w, width) to begin with, from the ridge regression of the targets."""
     price = np.maximum(box.upper, -box.lower)
     w, width = least_squares(samples, price, rho, box.p, single=True)
     return w, 2.0 * width

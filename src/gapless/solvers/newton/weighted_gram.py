@@ -9,11 +9,11 @@ import numpy as np
 from gapless import _native
 from gapless.data.rows import DenseRows, Rows, row_entries
 
-_SHARE = 0.25  # of entries that are not zero, up to which products of single entries are cheaper than dense tiles
+_SHARE = 0.25  # the share of stored entries up to which products of single entries take less time than dense tiles
 
 
 class Samples(NamedTuple):
-    """Rows x of d features, as a = x or, with ``ones``, a = (x, 1); ``sparse``: whether they have few enough entries to multiply one by one."""
+    """Rows x of d features, as a = x or, with ``ones``, a = (x, 1); ``sparse`` says that their products are added entry by entry."""
 
     rows: Rows
     d: int
@@ -32,14 +32,14 @@ class Samples(NamedTuple):
 
 
 def stays_sparse(rows: Rows, columns: int) -> bool:
-    """Whether rows with so many columns have few enough entries."""
+    """Whether rows of so many columns have few enough entries to add their products entry by entry."""
     return not isinstance(rows, DenseRows) and row_entries(rows) < _SHARE * columns
 
 
 def weighted_gram(
     samples: Samples, weight: np.ndarray, chosen: np.ndarray | None = None, single: bool = False
 ) -> np.ndarray:
-    """Σ weight · aaᵀ over the chosen rows, or all; ``single``: where they are float32, sums over a cache full may be too."""
+    """Σ weight · aaᵀ over the chosen rows, or all; with ``single`` sums over some float32 rows at a time are float32."""
     out = np.empty((samples.columns, samples.columns))
     _native.weighted_gram(
         samples.rows, samples.d, chosen, weight, samples.ones, single, samples.sparse, out

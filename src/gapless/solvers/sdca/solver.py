@@ -3,7 +3,7 @@
 Each step maximises the dual exactly along one βᵢ, reading ⟨w, xᵢ⟩ and writing w += (new − old) xᵢ: O(nnz of xᵢ), independent of n,
 no step size, and the dual value rises at every step. For the hinge this is δ = (1 − yᵢ⟨w,xᵢ⟩)/‖xᵢ‖², ᾱ = clip(αᵢ + δ, 0, C).
 
-The epochs are native (``native/sdca``). Where they stop paying (a large C), second-order steps go on (``newton/proximal_newton.py``).
+The epochs are native (``native/sdca``). Where they become slow (a large C), second-order steps take over (``newton/proximal_newton.py``).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from gapless.solvers.newton.proximal_newton import ProximalNewton, covers, expec
 from gapless.solvers.newton.row_sampling import NEAR, factoring_work
 from gapless.solvers.textbook.sampling import check_sampling, given_order, seed_of
 
-# Stored entries of the active rows from which a second thread pays.
+# Stored entries of the active rows from which on two threads are faster than one: an epoch then takes some 20 ms.
 LEAST_ENTRIES = 2e7
-# Epochs between two forecasts of how many are left; the first needs what one epoch has left.
+# Epochs between two forecasts of how many are left; the first forecast compares the gaps of the first and the third epoch.
 _FORECAST = 2
 
 
@@ -73,7 +73,7 @@ class SDCA(Solver):
     def unsupported(self, problem: Problem) -> str | None:
         if problem.is_hard and problem.intercept == "free" and problem.is_linear:
             return (
-                f"{self.name} finds a free intercept as a multiplier, which a hard margin leaves without bound on the way; "
+                f"{self.name} finds a free intercept as a multiplier, which may grow without bound under a hard margin; "
                 "use solver='smo' or 'qp', or intercept='regularized' or 'none'."
             )
         return refuse_kernel(problem, self.name) or refuse_nu(problem, self.name)
@@ -86,13 +86,13 @@ class SDCA(Solver):
 
 
 class SdcaEngine(Engine):
-    """The native epochs; or the Newton steps that have taken over."""
+    """The native epochs, or the Newton steps that have taken over."""
 
     def __init__(self, solver: SDCA, problem: Problem, start: Point | None, seed: int) -> None:
         free, in_epochs = problem.intercept == "free", solver.sampling == "epochs"
         curvature, shift = problem.diagonal, problem.shift
         if free:
-            # The penalty on Σβ is like one more feature, as long as all others together, or long enough for Σβ = Σc to move b by one.
+            # The penalty on Σβ acts as one more feature: its square is the mean of ‖x‖², or at least so large that Σβ = Σc moves b by one.
             shift = max(float(curvature.mean()), 1.0 / float(problem.cost.sum()))
             curvature = curvature + shift
         self.is_free, self.shift = free, shift
@@ -111,11 +111,11 @@ class SdcaEngine(Engine):
             seed=seed,
             order=(order := given_order(problem.n_samples, solver.sampling)),
         )
-        self.order, self.visits = order, 0  # in an order without chance
+        self.order, self.visits = order, 0  # a given order, and how many of its visits are made
         self.judges = isinstance(problem.dual, DualBox) and in_epochs
         self.grain = 1.0 / problem.n_samples
         self.newton: ProximalNewton | None = None
-        # What Newton steps would cost; infinite where they are no choice.
+        # The expected work of Newton steps; infinite where they are not available.
         self.newton_work = math.inf
         if solver.second_order and in_epochs and covers(problem):
             self.newton_work = expected_work(problem, self.rows)
@@ -132,12 +132,12 @@ class SdcaEngine(Engine):
 
     @property
     def w(self) -> np.ndarray:
-        """Σ βᵢxᵢ; of the Newton steps the primal iterate."""
+        """Σ βᵢxᵢ; where Newton steps have taken over, their primal iterate."""
         return self.epochs.w if self.newton is None else self.newton.w
 
     @property
     def b(self) -> float:
-        """s² Σβ; with a free intercept its multiplier and the penalty's part beside it."""
+        """s² Σβ; for a free intercept the multiplier plus the part of the penalty on Σβ."""
         return self.epochs.offset if self.newton is None else self.newton.b
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
@@ -160,7 +160,7 @@ class SdcaEngine(Engine):
         return Point(beta=self.beta.copy(), w=self.w.copy(), b=self.b)
 
     def _visit(self, budget: Budget, target: float) -> bool:
-        """A piece of an epoch, or some; whether it ends at the target. Newton steps follow where they are forecast to be faster."""
+        """Make a part of an epoch, or some; returns whether the target is reached. Newton steps follow where they are forecast to be faster."""
         n = self.problem.n_samples
         visits = self.samples_ahead(budget, n, 2 * self.entries)
         if self.newton_work < math.inf:
@@ -175,7 +175,7 @@ class SdcaEngine(Engine):
         return bool(self.epochs.ready)
 
     def _epochs_lose(self, target: float) -> bool:
-        """Whether the epochs left, at the rate since the last forecast, cost more than Newton steps would."""
+        """Whether the remaining epochs, at the rate since the last forecast, are expected to take more work than Newton steps."""
         work, gap = self.seen
         now = self.epochs.gap
         if self.newton_work == math.inf or not target > 0 or not math.isfinite(now):
@@ -192,7 +192,7 @@ class SdcaEngine(Engine):
         return left > rate * self.newton_work
 
     def _newton_step(self, target: float) -> bool:
-        """One Newton step; whether it ends at the target. Where Newton is stuck, epochs go on from the better of both points."""
+        """Take one Newton step; returns whether the target is reached. Where Newton's method is stuck, epochs go on from the better point."""
         newton = self.newton
         assert newton is not None
         done = newton.work
@@ -206,7 +206,7 @@ class SdcaEngine(Engine):
         return bool(ready)
 
     def _resume(self, beta: np.ndarray, b: float) -> None:
-        """Let the epochs go on from β, and with a free intercept from b."""
+        """Let the epochs go on from β and, with a free intercept, from b."""
         problem = self.problem
         separable = float(problem.loss.dual_value(problem.y, problem.cost, beta).sum())
         self.epochs.resume(beta, problem.weights(beta), b if problem.intercept == "free" else 0.0, separable)

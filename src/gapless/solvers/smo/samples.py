@@ -1,4 +1,4 @@
-"""The samples that the solver works on: equal ones are one variable, in random order where there are many; and where β begins."""
+"""The samples that the solver works on: equal samples are one variable, and many samples come in random order; and the β that a solve begins with."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from gapless.problems.problem import Problem
 from gapless.proof.feasible import feasible
 from gapless.record import record
 
-FEW = 1200  # up to this many samples all kernel entries are kept, in float64, where there is room for them
-_MANY = 8192  # more samples than this are solved on growing parts of them first, so that they come in random order
+FEW = 1200  # the most samples of which all kernel entries are kept, in float64 (``few`` of native/smo/sizes.hpp)
+_MANY = 8192  # more samples come in random order: they are solved on growing parts first (4 ``whole`` of the same file)
 
 
 @record
 class Samples:
     """The distinct samples in the solver's own order.
 
-    ``order`` tells where each of them was, ``which`` of them each sample is, and ``portion`` its share of that one's β; None where all samples are
-    distinct and in order.
+    ``order`` holds the original place of each distinct sample, ``which`` the distinct sample that each original one is equal to, and ``portion`` its
+    share of that one's β. All three are None where all samples are distinct and in their own order.
     """
 
     dual: DualTerms
@@ -50,7 +50,7 @@ def distinct(problem: Problem, rng: np.random.Generator) -> Samples:
     n = problem.n_samples
     first = which = np.arange(n)
     if not problem.is_hard:
-        first, which = problem.distinct  # which the proof asks for too
+        first, which = problem.distinct  # the proof needs it too, and it is computed once
         if len(first) < n:
             first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
     cost, portion = np.asarray(problem.cost), None
@@ -69,7 +69,7 @@ def distinct(problem: Problem, rng: np.random.Generator) -> Samples:
 
 
 def begin(problem: Problem) -> np.ndarray:
-    """Where to begin: at zero; in a ν-form where its totals are met; with the entropy in the middle of its box, at whose ends slopes are infinite."""
+    """β to begin with: zero; in a ν-form a point that meets its totals; for the entropy the middle of its box, at whose ends slopes are infinite."""
     if problem.is_nu:
         return _first_in(problem)
     if isinstance(problem.dual, DualEntropy):

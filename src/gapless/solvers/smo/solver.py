@@ -1,11 +1,12 @@
 """Sequential minimal optimisation in blocks: the dual by pairs of variables, chosen by the KKT conditions (Platt 1998; Fan, Chen & Lin 2005).
 
-With a free intercept Σβ = 0 couples the variables, so that the least step moves a pair: βᵢ up and βⱼ down by the same amount. i is the largest
-violation; j is, among those that can fall below it, the one whose step gains most, (vᵢ − vⱼ)²/η with η = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
-(``pairs="second_order"``), or the other end of the violation (``"maximal_violation"``). Without the constraint one variable at a time moves.
+With a free intercept Σβ = 0 couples the variables, so that the smallest step moves a pair: βᵢ up and βⱼ down by the same amount. i is the variable
+for which D rises most, vᵢ; j is, among the variables with vⱼ < vᵢ that can fall, the one whose pair gains most, (vᵢ − vⱼ)²/η with
+η = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ (``pairs="second_order"``), or the one with the least vⱼ (``"maximal_violation"``). Without the constraint one variable moves
+at a time.
 
-The rounds are compiled (``native/smo/engine.hpp`` tells their three levels). What is here: the options, equal samples as one variable
-(``samples.py``), and where kernel entries come from.
+The rounds are compiled (``native/smo/engine.hpp`` describes them). This module has the options, joins equal samples (``samples.py``), and chooses
+where kernel entries come from.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from gapless.solvers.base import (
 from gapless.solvers.smo.samples import FEW, Samples, begin, distinct
 
 PAIRS = ("second_order", "maximal_violation")
-_LOOSE = 1e-4  # float32 entries farther off than this are not worth having
-_LONG = 100  # pairs a sample after which entries are taken in float64: large β make errors of f that pairs then chase
+_LOOSE = 1e-4  # entries are float64 from the start where those of float32 have a larger mean error
+_LONG = 100  # pairs a sample after which entries are float64: with large β pairs would only chase float32's errors of f
 _OUTCOMES = (Outcome.RUNNING, Outcome.READY, Outcome.STALLED)  # in the order of native/smo/engine.hpp
 
 
@@ -92,7 +93,7 @@ class SMO(Solver):
 
 
 class SmoEngine(Engine):
-    """The native engine on the distinct samples, and the way back to all of them."""
+    """The native engine on the distinct samples; ``point`` spreads its β to all samples."""
 
     rises = True
 
@@ -117,7 +118,7 @@ class SmoEngine(Engine):
         if self._is_short:
             iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
         else:
-            with one_blas_thread():  # used by the Newton finish, whose result must not depend on their number
+            with one_blas_thread():  # the Newton finish calls BLAS, and its result must not depend on BLAS's threads
                 iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
         self._pairs += iterations
         found = _OUTCOMES[outcome]
@@ -136,7 +137,7 @@ def _panels(problem: Problem, dtype: Any, rows: np.ndarray | None) -> Panels:
 
 
 def _exact(problem: Problem, samples: Samples) -> Callable[[np.ndarray, np.ndarray | None], np.ndarray]:
-    """f = Kβ in float64, of all distinct samples or of some."""
+    """The function that computes f = Kβ + shift Σβ in float64, of all distinct samples or of those at the places ``near``."""
 
     def exact(beta: np.ndarray, near: np.ndarray | None) -> np.ndarray:
         shift = problem.shift * float(beta.sum())

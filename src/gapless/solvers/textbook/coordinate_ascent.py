@@ -1,6 +1,6 @@
 """Box-constrained coordinate ascent on an explicit matrix: αₖ ← clip(αₖ + (1 − (Qα)ₖ)/Qₖₖ), with Qα kept up to date, O(n) a step.
 
-Holds the n×n kernel matrix, and refuses when that does not fit.
+The solver holds the n×n kernel matrix, and refuses a problem whose matrix does not fit into memory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pegasos (Shalev-Shwartz et al. 2011) in its dual-averaging form, for the hinge loss.
 
-θ ← 0; at step t, wₜ = ηₜθ with ηₜ = 1/(λt); a uniform sample i with yᵢ⟨wₜ,xᵢ⟩ < 1 adds (cᵢ/c̄) yᵢxᵢ to θ. Returns the average of w₁, …, w_T, or
-the iterate w_{T+1} that the next step would begin with. With λ = 1/Σcᵢ this is the problem's own objective divided by Σcᵢ, weights included.
-θ counts how often each sample erred, so that wₜ = Σβᵢxᵢ with βᵢ = yᵢ n cᵢ · errorsᵢ/t, and the average of all wₜ needs two numbers a sample:
-O(nnz of xᵢ) a step, the average included. The steps 1/(λt) are a schedule from θ = 0 on, which no start replaces.
+θ ← 0; at step t, wₜ = ηₜθ with ηₜ = 1/(λt); a uniform sample i with yᵢ⟨wₜ,xᵢ⟩ < 1 adds (cᵢ/c̄) yᵢxᵢ to θ. The method returns the average of
+w₁, …, w_T, or the iterate w_{T+1} that the next step would begin with. With λ = 1/Σcᵢ its objective is the problem's own divided by Σcᵢ, weights
+included. Each sample's errors are counted, so that wₜ = Σβᵢxᵢ with βᵢ = yᵢ n cᵢ · errorsᵢ/t, and the average of all wₜ needs two numbers a sample:
+a step takes O(nnz of xᵢ), the average included. The steps 1/(λt) presume θ = 0 at t = 0, so that a start is not used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Pegasos(Solver):
             return f"pegasos is defined for the hinge loss, not for {problem.loss.name}; use solver='sgd'."
         if problem.intercept == "free":
             return (
-                "pegasos needs a strongly convex objective, which a free intercept is not; "
+                "pegasos needs a strongly convex objective, which P is not with a free intercept; "
                 "use solver='sgd', or intercept='regularized' or 'none'."
             )
         return refuse_kernel(problem, self.name) or refuse_hard_margin(problem, self.name)
@@ -57,7 +57,7 @@ class Pegasos(Solver):
 
 
 class PegasosEngine(Engine):
-    """θ and its intercept entry; per sample the number of errors and its harmonic-weighted twin; t and H = Σ 1/s for s ≤ t."""
+    """θ and its intercept entry; for each sample the number of its errors and the sum of their H; t and H = Σ 1/s for s ≤ t."""
 
     def __init__(self, problem: Problem, average: bool, order: Order) -> None:
         n, d = problem.X.shape
@@ -80,7 +80,7 @@ class PegasosEngine(Engine):
 
     def point(self) -> Point:
         problem, counts, t = self.problem, self.errors, self.t + 1.0
-        if self.average:  # an update at s is part of θ/t for s < t ≤ T, which adds up to H_T − H_s
+        if self.average:  # an update at step s is in wₜ = θ/t for s < t ≤ T, with weights 1/t that add up to H_T − H_s
             counts, t = self.harmonic * self.errors - self.weighted, max(self.t, 1.0)
         beta = problem.y * problem.cost * problem.n_samples * counts / t
         return Point(beta=beta, w=problem.weights(beta), b=problem.shift * float(beta.sum()))

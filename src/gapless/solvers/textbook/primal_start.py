@@ -1,4 +1,4 @@
-"""Where the methods that follow w begin."""
+"""The starting point of the methods that move w."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gapless.proof.certificate import Point
 
 
 def primal_start(problem: Problem, start: Point | None) -> tuple[np.ndarray, float, np.ndarray]:
-    """(w, b, β): the start's own w and b to the digit, or those of its β, or zero.
+    """(w, b, β): exactly the w and b of the start, or those of its β, or zero.
 
-    β stands beside w for the dual bound and is not clipped: steps of more than one lead out of the box, and w = Σ βᵢxᵢ must go on to hold.
+    β is kept beside w for the dual bound. It is not clipped: steps with ηₜ > 1 lead out of the box, and w = Σ βᵢxᵢ must hold from step to step.
     """
     if start is None:
         return np.zeros(problem.n_features), 0.0, np.zeros(problem.n_samples)

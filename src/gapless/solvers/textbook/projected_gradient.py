@@ -4,7 +4,7 @@
 separable part of the dual is not smooth (the tube's ε|β|, the entropy), it is maximised exactly inside the projection, and only ½βᵀKβ is
 linearised. With ``acceleration`` the step starts from Nesterov's extrapolation, restarted whenever the dual falls.
 
-Linear problems need X(Xᵀβ) alone. A kernel is held as an n×n matrix, and refused when that does not fit.
+Linear problems need the products X(Xᵀβ) alone. For a kernel the n×n matrix is held, and refused where it does not fit into memory.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class ProjectedGradient(Solver):
 
 
 class ProjectedGradientEngine(Engine):
-    """β with f = Kβ, the point z of extrapolation with its product, the dual's value, and the momentum's counter.
+    """β with f = Kβ, the extrapolated point z with Kz, the value of the dual, and Nesterov's momentum counter.
 
-    ε on the stated dual is a step of ε/scale in β: 1/L with L = scale/ε.
+    A step of ε on the stated dual is a step of ε/scale in β: 1/L with L = scale/ε.
     """
 
     def __init__(self, solver: ProjectedGradient, problem: Problem, K: np.ndarray | None, beta: np.ndarray) -> None:
@@ -96,14 +96,14 @@ class ProjectedGradientEngine(Engine):
 
     def _iterate(self) -> Outcome:
         beta = self._projected()
-        if not np.abs(beta).max() <= LARGEST:  # ε is too large, and nothing bounds the dual variables
+        if not np.abs(beta).max() <= LARGEST:  # ε is too large, and an infinite box lets the dual variables grow
             return Outcome.STALLED
         f = product(self.problem, self.K, beta)
         value = self._dual_value(beta, f)
         if value < self.value - 1e-12 * abs(self.value) and (self.momentum > 1.0 or not self.is_fixed):
-            if self.momentum > 1.0:  # the extrapolation overshot: start again from the last good point
+            if self.momentum > 1.0:  # the extrapolation went too far: the method starts again from the last good point
                 self.momentum = 1.0
-            else:  # L was found from below
+            else:  # the computed L was below the largest eigenvalue
                 self.L *= 2.0
             self.z, self.f_z = self.beta, self.f
             return Outcome.RUNNING

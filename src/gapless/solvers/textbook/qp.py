@@ -2,11 +2,11 @@
 
 Dual: min ½βᵀ(K + diag d)β − pᵀβ + εᵀ|β| over the box, with Σβ = 0 for a free intercept. Where ε > 0, β = β⁺ − β⁻.
 
-Primal: any loss whose dual is a box is the least cost of explaining the residual, p − f(x) = a⁺ − a⁻ + u + e: a⁺ at the price upper, a⁻ at
-the price −lower, u at u²/2d, and |e| ≤ ε for nothing. A price of infinity removes its variable; d = 0 removes u. The multipliers of these n
+Primal: any loss whose dual is a box is the least cost of writing the residual as a sum, p − f(x) = a⁺ − a⁻ + u + e: a⁺ at the price upper, a⁻ at
+the price −lower, u at the cost u²/2d, and |e| ≤ ε at no cost. A price of infinity removes its variable; d = 0 removes u. The multipliers of these n
 equations are β. Kernels enter through w = Σ γᵢφ(xᵢ).
 
-Both are stated in units of β in which neither the costs nor K are extreme, since the library's tolerances are absolute in part.
+Both forms are stated in units of β in which neither the costs nor K are extreme, since the library's tolerances are absolute in part.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gapless.proof.certificate import Point
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, check_choice, full_gram, start_beta
 
 FORMS = ("dual", "primal")
-# As tight as Clarabel reaches on most problems: beyond what it can reach, its last iterates get worse again.
+# The tightest tolerance that Clarabel reaches on most problems: where it cannot reach a tolerance its last iterates get worse again.
 _TOLERANCE = 1e-10
-# Entries of the program's matrices from which its set-up holds the interpreter for more than about 0.1 s.
+# Entries of the program's matrices from which on its set-up holds the interpreter's lock for more than about 0.1 s.
 _LARGE = 500_000
 
 
@@ -63,7 +63,7 @@ class QP(Solver):
 
 
 class QPEngine(Engine):
-    """The point to begin with, and after the one step the library's solution."""
+    """The point to begin with; after the one step, the library's solution."""
 
     def __init__(self, solver: QP, problem: Problem, start: Point) -> None:
         self.solver, self.problem, self.solution = solver, problem, start
@@ -72,7 +72,7 @@ class QPEngine(Engine):
         solve = _solve_dual if self.solver.form == "dual" else _solve_primal
         try:
             self.solution = solve(self.problem, self.solver.backend, time.perf_counter() + budget.seconds)
-        except TimeoutError:  # which the loop's own clock tells too
+        except TimeoutError:  # the loop sees by its own clock that the time is over
             return Advance(0.0, 0.0)
         return Advance(1.0, float(self.problem.n_samples) ** 2, Outcome.STALLED)
 
@@ -83,10 +83,10 @@ class QPEngine(Engine):
 def _call(
     backend: str, P: Any, q: np.ndarray, A: Any, b: Any, lb: np.ndarray, ub: np.ndarray, until: float
 ) -> tuple[Any, Any]:
-    """The library's (x, multipliers of A x = b), x None where it found nothing.
+    """(x, multipliers of A x = b) of the library; x is None where it found nothing.
 
-    Ctrl-C is heard meanwhile: a small program runs on a thread; in a large one the library holds the interpreter for long, and a process of
-    its own, which takes about a second to start, can be ended, as it is by a TimeoutError at the time ``until``.
+    Ctrl-C is heard meanwhile. A small program runs on a thread. During a large one the library holds the interpreter's lock for long, so that it runs
+    in a process of its own, which takes about a second to start; at the time ``until`` that process is ended, and a TimeoutError raised.
     """
     try:
         import qpsolvers
@@ -103,14 +103,14 @@ def _call(
         )
         return in_child(code, (task, options), until - time.perf_counter())
     with warnings.catch_warnings():
-        # An early stop is the certificate's to judge, in figures.
+        # The warning about an early stop is left out: the certificate tells in figures what was reached.
         warnings.filterwarnings("ignore", message="Clarabel.rs terminated with status", category=UserWarning)
         found = in_background(lambda: qpsolvers.solve_problem(qpsolvers.Problem(*task), **options))
     return found.x, found.y
 
 
 def _unit(problem: Problem) -> float:
-    """The size of β: the largest cost or, where that is larger than needed, what makes K about one."""
+    """The unit of β: the largest cost, or 1 over the mean of K's diagonal where that is less."""
     finite = problem.cost[np.isfinite(problem.cost)]
     curvature = float(problem.diagonal.mean())
     sizes = [*finite[finite > 0].max(initial=0.0, keepdims=True), 1.0 / curvature if curvature > 0 else 0.0]
@@ -122,13 +122,13 @@ def _scaled(problem: Problem, unit: float) -> DualBox:
     dual = problem.dual
     assert isinstance(dual, DualBox)
     epsilon = dual.epsilon
-    if problem.is_hard:  # a tube narrower by the library's error: what holds it to that error, holds the problem's own
+    if problem.is_hard:  # a tube narrower by the library's error, so that its solution holds the problem's tube
         epsilon = np.maximum(0.0, epsilon - 20 * _TOLERANCE * max(1.0, float(np.abs(dual.p).max())))
     return DualBox(dual.p, epsilon, unit * dual.d, dual.lower / unit, dual.upper / unit)
 
 
 def _require_gram(n: int, copies: int) -> None:
-    """K, its sparse copies and its factors, in the size of K itself."""
+    """Refuse where memory does not hold K, its sparse copies and its factors: so many ``copies`` of K."""
     require_memory(copies * 8 * n * n, f"qp holds and factors the whole kernel matrix: {n:,} x {n:,} in float64, which")
 
 
@@ -155,14 +155,14 @@ def _solve_dual(problem: Problem, backend: str, until: float) -> Point:
     beta = unit * (x[:n] - x[n:] if split else x)
     snapped = _snap(problem, beta)
     if problem.is_linear:
-        # The dual's own model of a free intercept is the best one for its w.
+        # A free intercept is left to the certificate, which takes the best one for w.
         b = None if free else problem.shift * float(beta.sum())
         return Point(beta=snapped, w=problem.weights(beta), b=b)
     return Point(beta=snapped, expansion=beta)
 
 
 def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """An interior point stays a hair inside its bounds; what is that near a bound, or zero, belongs on it."""
+    """β with entries that are within 1e-8 of a bound, or of zero, set to it: an interior point stays a little inside its bounds."""
     near = 1e-8 * np.minimum(problem.cost, np.abs(beta).max())
     beta = np.where(np.abs(beta) <= near, 0.0, beta)
     for bound in (problem.dual.lower, problem.dual.upper):
@@ -171,17 +171,17 @@ def _snap(problem: Problem, beta: np.ndarray) -> np.ndarray:
     for g, total in enumerate(problem.totals if problem.intercept == "free" else []):
         of_group = problem.groups == g
         movable = free & of_group
-        if movable.any():  # they take what the others moved by
+        if movable.any():  # the free entries make up for the moves of the others, so that the sum is right again
             beta[movable] -= (beta[of_group].sum() - total) / np.count_nonzero(movable)
     return beta
 
 
 def _solve_primal(problem: Problem, backend: str, until: float) -> Point:
-    """Variables (w or γ, b, a⁺, a⁻, u, e), equations ⟨w, xᵢ⟩ + b + a⁺ − a⁻ + u + e = p."""
+    """Solve for the variables (w or γ, b, a⁺, a⁻, u, e) with the equations ⟨w, xᵢ⟩ + b + a⁺ − a⁻ + u + e = p."""
     n = problem.n_samples
     unit = _unit(problem)
     dual = _scaled(problem, unit)
-    if problem.is_linear:  # in w/√unit
+    if problem.is_linear:  # the variable is w/√unit
         features, square = np.sqrt(unit) * sp.csc_matrix(problem.X.astype(np.float64)), sp.identity(problem.n_features)
     else:
         _require_gram(n, 5)
@@ -200,7 +200,7 @@ def _solve_primal(problem: Problem, backend: str, until: float) -> Point:
         every = np.full(members.shape[1], infinite)
         kinds.append((members, b_square * np.eye(members.shape[1]), problem.totals / unit, -every, every))
     zero = sp.csc_matrix((n, n))
-    absent = problem.cost <= 0  # its residual costs nothing
+    absent = problem.cost <= 0  # the residual of a sample without weight costs nothing
     for sign, price in ((1.0, dual.upper), (-1.0, -dual.lower)):
         dear = np.isinf(price)
         ceiling = np.where(dear, 0.0, infinite)

@@ -24,7 +24,7 @@ class Order:
         random = _native.Random(seed_of(rng))
         given = given_order(n, sampling)
         self._again = {"uniform": random.draw, "epochs": random.shuffle}.get(str(sampling))
-        # A short order is written down several times, so that pieces are not short.
+        # A short order is repeated until it has n entries, so that pieces are not short.
         self._indices = np.arange(n) if given is None else np.tile(given, -(-n // len(given)))
         self._position = len(self._indices)
 
@@ -40,7 +40,7 @@ class Order:
 
 
 def check_sampling(value: Any) -> str | tuple[int, ...]:
-    """The option as a solver keeps it: a name of ``SAMPLINGS``, or indices as a tuple, so that solvers stay comparable."""
+    """The option as a solver keeps it: a name of ``SAMPLINGS``, or a tuple of indices, so that solvers can be compared."""
     if isinstance(value, str) and value in SAMPLINGS:
         return value
     if isinstance(value, Iterable) and not isinstance(value, str):
@@ -51,7 +51,7 @@ def check_sampling(value: Any) -> str | tuple[int, ...]:
 
 
 def given_order(n: int, sampling: str | Sequence[int]) -> np.ndarray | None:
-    """The indices of an order without chance (of ``"cyclic"`` all n); None where each epoch draws its own. Refuses what is no sample."""
+    """The indices of an order that is not random (all n for ``"cyclic"``); None where each epoch draws its own. Refuses indices beyond n."""
     if isinstance(sampling, str):
         return np.arange(n) if sampling == "cyclic" else None
     if max(sampling) >= n:
@@ -62,5 +62,5 @@ def given_order(n: int, sampling: str | Sequence[int]) -> np.ndarray | None:
 
 
 def seed_of(rng: np.random.Generator) -> int:
-    """What a native generator begins with."""
+    """A seed for a native generator."""
     return int(rng.integers(1, 2**63, dtype=np.uint64))

@@ -3,9 +3,9 @@
 A step shrinks w by (1 − ηₜ) and adds ηₜ n gᵢ xᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)); a free b moves by ηₜ n gᵢ. For the hinge: when y f ≥ 1 only
 the shrinking, otherwise also ηₜ n C y x to w and ηₜ n C y to b. (Here ηₜ is the step on ½‖w‖² + Σ cᵢ ℓ, see ``step_sizes.py``.)
 
-w = a·v with a scalar a, so that shrinking is free. β follows w (w = Σβᵢxᵢ), and an average of iterates is kept for β alone: with
-S = Σ aₜ since the average began and q the S-weighted updates, Σₜ βₜ = S u − q where β = a·u. w̄ = Σ β̄ᵢxᵢ is formed when asked for. What a
-start's w has beyond its Σβᵢxᵢ shrinks like a sample that is never visited: the last entry of u and q is its coefficient.
+w = a·v with a scalar a, so that shrinking takes one multiplication. β follows w (w = Σβᵢxᵢ), and the average of the iterates is kept for β alone:
+with S = Σ aₜ since the average began and q the updates of u, each times its S, Σₜ βₜ = S u − q where β = a·u. w̄ = Σ β̄ᵢxᵢ is computed on demand.
+The part of a start's w that is not its Σβᵢxᵢ shrinks like a sample that is never visited: the last entry of u and q is its coefficient.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SGD(Solver):
 
 
 class SgdEngine(Engine):
-    """v and u with w = a·v, β = a·u; a, b and the steps made; and since the average began q, Σa, Σb and the number of its iterates."""
+    """v and u with w = a·v, β = a·u; a, b and the number of steps; and since the average began q, Σa, Σb and the number of iterates in it."""
 
     def __init__(self, solver: SGD, problem: Problem, start: Point | None, order: Order) -> None:
         self.problem, self.order = problem, order
@@ -83,14 +83,14 @@ class SgdEngine(Engine):
         t0 = n * bend if solver.t0 is None else solver.t0
         self.steps = StepSizes.of(problem, solver.step_rule, solver.eta, t0)
         self.grain = 1.0 / n
-        # b moves by reach · ηg and shrinks by penalty · ηb.
+        # b moves by reach · η g, and shrinks by penalty · η b.
         self.reach = problem.shift if problem.intercept == "regularized" else float(problem.intercept == "free")
         self.penalty = float(problem.intercept == "regularized")
         self.v, self.b, beta = primal_start(problem, start)
         self.rest = self.v - problem.weights(beta)
         self.u, self.scale = np.append(beta, 1.0), 1.0
         self.t = 0
-        # The step after which the average begins anew; with "tail" again after each power of two of epochs.
+        # The step after which the average begins anew; with "tail" that is after each power of two of epochs.
         self.averages, self.doubles = solver.averaging != "none", solver.averaging == "tail"
         begin = float(solver.averaging) if self.averages and not self.doubles else math.inf
         self.next_average = float(n) if self.doubles else begin
@@ -113,7 +113,7 @@ class SgdEngine(Engine):
         )  # fmt: skip
         self.t += made
         self.count += made
-        # Where the steps are so large that the iterates run away, the last one that is a number stays.
+        # Where the steps are so large that the iterates diverge, the last iterate below LARGEST stays.
         has_run_away = made < len(piece) or not abs(self.b) <= LARGEST
         return Advance(made / n, cost * made, Outcome.STALLED if has_run_away else Outcome.RUNNING)
 

@@ -10,9 +10,9 @@ from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.solvers.base import QUANTUM
 
-# Up to this order an eigenvalue is LAPACK's, from a matrix in memory, and up to so many products that matrix is XᵀX: some tenths of a second each.
+# LAPACK computes eigenvalues of matrices up to this order, and XᵀX is formed where that takes up to so many products: some tenths of a second each.
 _SMALL, _PRODUCTS = 1000, 1e10
-# Entries of X that are turned to float64 together.
+# Entries of X that are converted to float64 at a time: 8 MB.
 _PART = 1e6
 
 
@@ -21,7 +21,7 @@ def product(problem: Problem, K: np.ndarray | None, beta: np.ndarray) -> np.ndar
     if K is None:
         return problem.expand(beta) + problem.shift * float(beta.sum())
     out = np.empty(len(beta))
-    rows = max(1, int(QUANTUM / len(beta)))  # in parts, so that Ctrl-C is heard between them
+    rows = max(1, int(QUANTUM / len(beta)))  # rows of a part: Ctrl-C is heard between two parts
     for begin in range(0, len(beta), rows):
         out[begin : begin + rows] = K[begin : begin + rows] @ beta
     return out
@@ -30,9 +30,10 @@ def product(problem: Problem, K: np.ndarray | None, beta: np.ndarray) -> np.ndar
 def largest_eigenvalue(
     problem: Problem, K: np.ndarray | None, bend: np.ndarray | None = None, shift: float | None = None
 ) -> float:
-    """The largest eigenvalue of K + s² + diag(bend), to rounding; at least a positive number.
+    """The largest eigenvalue of K + s² + diag(bend), to rounding; always positive.
 
-    By LAPACK where the matrix, or of a linear problem XᵀX, is small; otherwise by Lanczos from a fixed start. ``shift`` stands in for s².
+    It is computed by LAPACK where the matrix (or XᵀX of a linear problem) is small, otherwise by Lanczos' method from a fixed start. ``shift``
+    replaces s².
     """
     shift = problem.shift if shift is None else shift
     n, d = problem.X.shape
@@ -63,7 +64,7 @@ def _last_eigenvalue(matrix: np.ndarray) -> float:
 
 
 def _moments(problem: Problem, shift: float) -> np.ndarray:
-    """XᵀX with the feature √shift as X's last column: its eigenvalues are those of K + shift but for zeros."""
+    """XᵀX where X has one more column √shift: apart from zeros, its eigenvalues are those of K + shift."""
     n, d = problem.X.shape
     total = np.zeros((d + 1, d + 1))
     rows = max(1, int(_PART / (d + 1)))
@@ -93,7 +94,7 @@ def _by_lanczos(problem: Problem, K: np.ndarray | None, bend: np.ndarray, shift:
     start = np.random.default_rng(0).normal(size=n)
     try:
         return float(sla.eigsh(operator, k=1, which="LA", v0=start, tol=0, return_eigenvectors=False)[0])
-    except sla.ArpackNoConvergence:  # eigenvalues too near each other: a power iteration is as near as they are
+    except sla.ArpackNoConvergence:  # the largest eigenvalues are close together: a power iteration ends among them
         value = 0.0
         for _ in range(100):
             start /= np.linalg.norm(start)

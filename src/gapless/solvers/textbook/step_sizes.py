@@ -1,6 +1,6 @@
 """The step sizes ηₜ of the methods on the primal, t = 1, 2, …, in the convention that the problem was stated in.
 
-A step is w ← w − ηₜ ∇P̂(w) with the stated objective P̂ = scale · P, so that on the internal P = ½‖w‖² + Σ cᵢ ℓ it is one of scale · ηₜ.
+A step is w ← w − ηₜ ∇P̂(w) with the stated objective P̂ = scale · P: on the internal P = ½‖w‖² + Σ cᵢ ℓ it is a step of scale · ηₜ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StepSizes:
 
     @classmethod
     def of(cls, problem: Problem, rule: StepRule, eta: float | None, t0: float) -> StepSizes:
-        """Where no η is given, the one with which ``"constant"`` would be a step of one on the internal P."""
+        """The step sizes of a problem; without η it is 1/scale, with which ``"constant"`` takes steps of one on the internal P."""
         return cls(rule, 1.0 / problem.scale if eta is None else float(eta), t0, problem.scale)
 
     def after(self, t: int, count: int) -> np.ndarray:

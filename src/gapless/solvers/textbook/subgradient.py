@@ -1,10 +1,10 @@
 """The sub-gradient method on the primal, full batch.
 
 v = w − Σ gᵢxᵢ with gᵢ = −cᵢ ℓ′(yᵢ, f(xᵢ)), w ← w − ηₜ v: a mask, then one matrix product. A free b is a coordinate like any other, without a
-penalty: b ← b + ηₜ Σ gᵢ. Not a descent method: the iterate with the smallest objective counts. (Here ηₜ is the step on ½‖w‖² + Σ cᵢ ℓ, see
-``step_sizes.py``.)
+penalty: b ← b + ηₜ Σ gᵢ. This is not a descent method: the iterate with the smallest objective is returned. (Here ηₜ is the step on
+½‖w‖² + Σ cᵢ ℓ, see ``step_sizes.py``.)
 
-Since w ← (1 − ηₜ) w + ηₜ Σ gᵢxᵢ, the same average of the g is a dual point, and for ηₜ ≤ 1 one inside the box: the gap costs nothing extra.
+Since w ← (1 − ηₜ) w + ηₜ Σ gᵢxᵢ, the same average of the g is a dual point, which is in the box for ηₜ ≤ 1: a gap takes no further work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gapless.solvers.textbook.spectrum import largest_eigenvalue, unbounded_curv
 from gapless.solvers.textbook.step_sizes import StepSizes, check_steps
 
 STEPS = ("constant", "decay", "search")
-# The lecture's trials: so many halvings of η, for so many iterations each.
+# The trials of ``"search"``: η, η/2, …, η/2¹², for ten iterations each.
 _HALVINGS, _TRIAL = 13, 10
 
 
@@ -72,7 +72,7 @@ class Subgradient(Solver):
 
 
 class SubgradientEngine(Engine):
-    """The iterate as w, b and β with its decision values and its P, the best (P, w, b, β) so far, and the iterations made."""
+    """The iterate w, b and β with its decision values, the best (P, w, b, β) so far, and the number of iterations."""
 
     def __init__(self, problem: Problem, start: Point | None, steps: StepSizes) -> None:
         self.problem, self.steps = problem, steps
@@ -85,7 +85,7 @@ class SubgradientEngine(Engine):
         cost = 2 * self.problem.n_samples * row_entries(self.problem.rows)
         steps = self.whole_steps(budget, cost)
         for made in range(steps):
-            # Where the steps are so large that the iterates run away, the last one that is a number stays.
+            # Where the steps are so large that the iterates diverge, the last iterate below LARGEST stays.
             if not max(np.abs(self.w).max(), abs(self.b)) <= LARGEST:
                 return Advance(made, made * cost, Outcome.STALLED)
             self.iterate()
@@ -106,7 +106,7 @@ class SubgradientEngine(Engine):
         self._look()
 
     def _look(self) -> None:
-        """The decision values and P of the iterate, which is kept if it is the best."""
+        """Compute the decision values and P of the iterate, and keep it if it is the best."""
         problem = self.problem
         self.f = problem.expand_weights(self.w) + self.b
         square = float(self.w @ self.w)
@@ -129,10 +129,10 @@ class SubgradientEngine(Engine):
 
 
 def least_delay(problem: Problem) -> float:
-    """The default t₀, of a first step 1/(1 + t₀): zero where ½‖w‖² alone gives the pace.
+    """The default t₀, with a first step of 1/(1 + t₀): zero where the curvature one of ½‖w‖² is all that bounds the steps.
 
-    Where the loss is squared, P's curvature, so that the first steps do not overshoot. With a free intercept Σcᵢ, so that no step moves b, which has
-    no curvature of its own, by more than one.
+    For a squared loss it is the curvature of P, so that the first steps do not go too far. With a free intercept it is at least Σcᵢ, so that no step
+    moves b, for which P may have no curvature, by more than one.
     """
     curvature = float(unbounded_curvature(problem).max())
     if problem.intercept != "free":
