@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 
 import matplotlib.pyplot as plt
@@ -161,3 +162,20 @@ def test_interruption_keeps_what_was_finished(problem):
     kept = caught.value.comparison
     assert [r.status.name for r in kept.results.values()] == ["CONVERGED", "INTERRUPTED"]
     assert caught.value.result is kept.results["subgradient"]
+
+
+@pytest.mark.parametrize(
+    "test, message",
+    [
+        ([1.0, 2.0, 3.0], "test must be a pair (X, y) of held-out samples; got list."),
+        (([[1.0, 2.0, 3.0]], [0]), "the X of test must have 2 features as in training; got 3."),
+        (([[1.0, 2.0]], [0, 1]), "the y of test must have an entry for each of its 1 samples; got the shape (2,)."),
+    ],
+)
+def test_held_out_samples_that_cannot_be_scored_are_refused_before_any_solve(test, message):
+    """They were refused by rows(), after all solvers had run."""
+    asked = []
+    problem = gl.Problem([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]], [0, 0, 1, 1])
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        gl.compare(problem, ["smo"], test=test, progress=lambda label, state: asked.append(label))
+    assert not asked

@@ -52,3 +52,18 @@ def test_it_shows_an_example(value):
 @pytest.mark.parametrize("value", public(without=[*MADE_ELSEWHERE, gapless.Status, gapless.kernels.Validity]))
 def test_it_explains_every_parameter(value):
     assert set(inspect.signature(value).parameters) <= explained(inspect.getdoc(value))
+
+
+def documented_parts(value):
+    """The object, and the methods that it defines itself."""
+    methods = vars(value).values() if inspect.isclass(value) else ()
+    return [value, *(getattr(each, "__func__", each) for each in methods if callable(getattr(each, "__func__", each)))]
+
+
+@pytest.mark.parametrize("value", public())
+def test_an_example_that_follows_a_section_has_its_own(value):
+    """numpydoc takes the lines after Parameters for parameters, until the next title."""
+    for part in documented_parts(value):
+        docstring = inspect.getdoc(part) or ""
+        titles = re.findall(r"(?m)^(\w[\w ]*)\n-{3,}$", docstring.partition(">>>")[0])
+        assert ">>>" not in docstring or not titles or titles[-1] == "Examples"

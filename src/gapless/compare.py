@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gapless.data import check_matrix
 from gapless.errors import Interrupted, InvalidInputError, MissingDependencyError, TooLargeError, UnsupportedError
 from gapless.problems.problem import Problem
 from gapless.result import Result, Status
@@ -217,6 +218,7 @@ def compare(
     >>> comparison.refused["coordinate_ascent"]
     "coordinate_ascent moves dual variables one by one or all at once inside a box, but a free intercept couples them by Σβ = 0; use ..."
     """
+    _check_test(problem, test)
     results: dict[str, Result] = {}
     refused: dict[str, str] = {}
     comparison = Comparison(problem, MappingProxyType(results), MappingProxyType(refused), tol, test)
@@ -268,6 +270,20 @@ def score(result: Result, test: tuple[Any, Any] | None = None) -> float:
     y = np.asarray(y, dtype=np.float64)
     spread = float(((y - y.mean()) ** 2).sum())
     return 1.0 - float(((y - result.predict(X)) ** 2).sum()) / spread if spread > 0 else math.nan
+
+
+def _check_test(problem: Problem, test: Any) -> None:
+    """Refuse held-out samples that could not be scored, before any solver runs."""
+    if test is None:
+        return
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        raise InvalidInputError(f"test must be a pair (X, y) of held-out samples; got {type(test).__name__}.")
+    X = check_matrix(test[0], "the X of test", n_features=problem.n_features)
+    y = np.asarray(test[1])
+    if y.shape != (X.shape[0],):
+        raise InvalidInputError(
+            f"the y of test must have an entry for each of its {X.shape[0]} samples; got the shape {y.shape}."
+        )
 
 
 def _labelled(problem: Problem, solvers: list[str | Solver]) -> dict[str, Solver]:

@@ -62,7 +62,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
-    """Call ``work(item)``, which is NumPy's work and not the compiled core's, for all items on all cores, one core for each call.
+    """Call ``work(item)`` for all items on all cores, with one core for each call; for work that is NumPy's for the most part.
 
     The caller waits until all calls are done; the first exception is raised, and the calls that have not begun by then are dropped.
     """

@@ -33,8 +33,14 @@ class Status(Enum):
 
     CONVERGED = "The relative duality gap is at most tol: the model is proven optimal to that bound."
     STATIONARY = "The optimality conditions hold within tol, but the kernel is not positive semi-definite, so that no dual value bounds the optimum."
-    ZERO = "The optimum of this ν-form is zero, as w = 0 is optimal; the gap, which cannot be small relative to that, is against the data's size."
-    APPROXIMATE = "The model is optimal for the approximation of the kernel that it was asked for; the certificate tells how close it is without one."
+    ZERO = (
+        "The optimum of this ν-form is zero, as w = 0 is optimal; no gap is small relative to zero, so that the gap is judged against the size of "
+        "the data."
+    )
+    APPROXIMATE = (
+        "The model is optimal for the approximation of the kernel that it was asked for; the certificate tells how close it is to the optimum of the "
+        "kernel itself."
+    )
     MAX_ITER = "Stopped at max_iter before tol was reached; the certificate tells how close the best iterate is."
     MAX_TIME = "Stopped at max_time before tol was reached; the certificate tells how close the best iterate is."
     CALLBACK = "Stopped by the callback; the certificate tells how close the best iterate is."
@@ -45,7 +51,7 @@ class Status(Enum):
         "(certificate.rounding). Centred features of a similar scale (such as StandardScaler's), or a smaller C, round less."
     )
     NOT_SEPARABLE = (
-        "The data is not separable, so that no hard margin exists: the dual ray in result.ray proves it (its weighted samples cancel out). "
+        "The data is not separable, so that no hard margin exists: the dual ray in result.ray proves it (the samples, weighted by it, cancel out). "
         "Give a finite C."
     )
 

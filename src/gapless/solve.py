@@ -37,11 +37,11 @@ from gapless.trace import Ascent, Callback, Progress, Trace
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
 # A certificate of a kernel problem costs as much as all entries of the kernel matrix between the samples and the support vectors. Where no callback
-# waits for one, certificates take a twentieth of all work at most, and the work doubles from one to the next: the solvers for kernels know their gap
-# and ask for a certificate when they are ready.
+# waits for one, certificates take a twentieth of all work at most, and the work doubles from one to the next: smo, the usual solver for kernels,
+# knows its gap and asks for a certificate when it is ready.
 _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
-# The share of a linear solver that knows its gap, too, and asks for a certificate when it is ready.
+# What stands in place of _CHECK_SHARE for a solver that knows its gap and asks for a certificate when it is ready.
 _JUDGED_SHARE = 1.0
 
 # How long a certificate with a kernel will take is told by one row of so many: measuring costs half a percent of the certificate itself.

@@ -20,7 +20,7 @@ FiguresOption = Annotated[
 NoFiguresOption = Annotated[bool, typer.Option("--no-figures", help="Draw nothing.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs, in place of tables.")]
 
-_FILE_WIDTH = 120  # the width of tables where the output is not a terminal, whose width is unknown: every table fits
+_FILE_WIDTH = 120  # the width of tables where the output is not a terminal, which would tell its width; by hand
 
 
 def console() -> Console:

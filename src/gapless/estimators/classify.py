@@ -201,7 +201,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
     approximation=(
         "feature map",
         "A feature map such as ``gapless.features.Nystroem(500)``: the model is trained on its features in place of the kernel, which is faster "
-        "on many samples. The dual point is feasible for the exact problem, so that ``certificate_`` is as exact as ever.",
+        "on many samples. The dual point is feasible for the exact problem, so that ``certificate_`` is exact all the same.",
     ),
     polish=("bool", "Whether the fit goes on from the approximate model to the exact optimum."),
 )

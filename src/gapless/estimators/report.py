@@ -20,7 +20,7 @@ NOT_FINITE = "The dual coefficients or intercepts are not finite. The input data
 _SCALES = 1e3  # features, or entries of the kernel's diagonal, that differ by more than this factor
 _REACH = 1e6  # a larger C times the typical squared norm: the bound C on α then hardly ever holds one back
 _REPEATED = 0.5  # a larger share of samples that occur more than once
-_REPEATED_ENTRIES = 2**22  # in a larger X repetitions are not looked for: sorting its rows would take seconds
+_REPEATED_ENTRIES = 2**22  # in a larger X repetitions are not looked for: sorting takes too long for a warning
 
 
 def warn_if_early(results: list[Result], opening: Callable[[Status], str], bounds: Bounds, X: Any) -> None:

@@ -14,7 +14,7 @@ from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.pairwise import Matrix, as_dense, as_float64, inner_products, squared_norms
 
 # How far, relative to the largest entry, a Gram matrix may be from symmetric: about the root of float64's precision, so that a matrix whose two
-# halves were computed in another order of summation passes. What is let through counts as an error of the entries in every proof (rounding.py).
+# halves were computed in another order of summation passes. The asymmetry that passes counts as an error of the entries in every proof (rounding.py).
 _SYMMETRY_TOLERANCE = 1e-8
 _CHECK_ENTRIES = 2**20  # entries of the Gram matrix compared with their mirror images at a time
 

@@ -91,6 +91,8 @@ class ConvergenceDisplay:
         x, sides
             As in :meth:`from_results`.
 
+        Examples
+        --------
         >>> import gapless as gl
         >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 0, 1, 1]
         >>> display = gl.plot.ConvergenceDisplay.from_estimator(gl.SVC(kernel="linear", solver="sdca").fit(X, y))

@@ -134,6 +134,8 @@ class DecisionDisplay:
         grid : int, default 400
             The points of the raster along each axis.
 
+        Examples
+        --------
         >>> import gapless as gl
         >>> from sklearn.pipeline import make_pipeline
         >>> X, y = [[0.5, 0.0], [0.0, -0.5], [2.0, 0.0], [0.0, 2.0], [-2.0, -1.0]], ["in", "in", "out", "out", "out"]

@@ -81,6 +81,8 @@ class GapDisplay:
         x, tol
             As in :meth:`from_results`.
 
+        Examples
+        --------
         >>> import gapless as gl
         >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0, 0, 1, 1]
         >>> display = gl.plot.GapDisplay.from_estimator({"C = 1": gl.SVC().fit(X, y), "C = 10": gl.SVC(C=10).fit(X, y)}, tol=1e-3)

@@ -147,7 +147,7 @@ def _linear_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) ->
 
     if model.penalty != "l2" or model.multi_class != "ovr":
         raise UnsupportedError(
-            "certify reads LinearSVC with penalty='l2' and multi_class='ovr'; ours carries its own certificate_ for the others."
+            "certify reads LinearSVC with penalty='l2' and multi_class='ovr'; for the others, Gapless's own LinearSVC has its certificate_."
         )
     codes = _codes(model, y)
     weight = weight * compute_class_weight(model.class_weight, classes=model.classes_, y=y)[codes]
