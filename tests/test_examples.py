@@ -106,6 +106,7 @@ def test_every_example_has_its_claims():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_shows_what_it_claims(path, capsys, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: None)
+    plt.close("all")  # a page of the docs that ran before in this process may have left a figure open
     try:
         names = runpy.run_path(str(path), run_name="__main__")
         assert len(plt.get_fignums()) == 1, "an example draws one figure"

@@ -14,6 +14,17 @@ constexpr double worth_sharing = 5e4;   // entries from which on a hand-over pay
 constexpr Index tired_turns = 8, least_block = 64;      // pairs, times the samples, after which a whole block is left for smaller ones; of those the least
 constexpr Index least_steps = 1000, most_turns = 10;  // pairs of a block: so many, or so many times its size
 
+// Where each group begins, and the end; empty where members of different groups mix, so that a block has to gather them.
+std::vector<Index> side_by_side(const Groups& groups, Index m) {
+  std::vector<Index> starts = {0};
+  if (groups.count > 1)
+    for (Index k = 1; k < m; ++k)
+      if (groups.of[k] != groups.of[k - 1]) starts.push_back(k);
+  starts.push_back(m);
+  if (count(starts.size()) != groups.count + 1) starts.clear();
+  return starts;
+}
+
 }  // namespace
 
 template <class T>
@@ -63,12 +74,13 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
   down_.resize(m);
   last_.assign(m, 0);
   Index steps = 0;
+  const std::vector<Index> starts = m <= size && sizeof(T) == 8 ? side_by_side(groups, m) : std::vector<Index>();
   for (;;) {
     listen();
     const auto [noise, worst] = survey(part.dual, m, part.diagonal, beta, f, groups, part.coupled, up_.data(), down_.data());
     if (worst <= target || worst <= least_violation<Dual>(noise) || steps >= max_steps) return steps;
     Index most = size;
-    if (m <= size && groups.count == 1 && sizeof(T) == 8) {
+    if (!starts.empty()) {
       // All of them are one block, as they are, until so many pairs have shown that few variables do the work: a pair of those costs less.
       if (together_ >= tired_turns * m) {
         Index free = 0;
@@ -77,11 +89,10 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
       }
       if (2 * most > m) most = m;
     }
-    if (m <= size && most == m && groups.count == 1 && sizeof(T) == 8) {
+    if (!starts.empty() && most == m) {
       const Index budget = std::min(max_steps - steps, std::max(least_steps, (together_ < tired_turns * m ? 1 : most_turns) * m));
-      set_.starts = {0, m};
       const Index taken =
-          solve_block(part.dual, part.diagonal, part.K, set_.starts, part.coupled, part.second_order, target, budget, beta, f);
+          solve_block(part.dual, part.diagonal, part.K, starts, part.coupled, part.second_order, target, budget, beta, f);
       steps += taken;
       together_ += taken;
       if (taken == 0) return steps;

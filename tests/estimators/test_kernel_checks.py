@@ -157,11 +157,11 @@ def test_onnx_runs_the_same_model(estimator, data):
     [
         (
             gl.KernelPerceptron(form="voted"),
-            "to_onnx needs one function a class, which form='voted' has not; use 'averaged'.",
+            "to_onnx needs one function for each class, which form='voted' does not have; use form='averaged'.",
         ),
         (
             gl.KernelFisherDiscriminant(),
-            "to_onnx is for models of one expansion a class; KernelFisherDiscriminant has axes between.",
+            "to_onnx is for models with one kernel expansion for each class; KernelFisherDiscriminant projects on axes first.",
         ),
     ],
 )

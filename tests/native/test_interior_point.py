@@ -22,12 +22,18 @@ class Twin:
     def __init__(self, A, box, factor, rho, g, w, width):
         self.A, self.rho, self.g, self.w = A, rho, g, w.copy()
         self.sign, self.target, self.price = halves_of(box, factor)
+        self.bend = np.broadcast_to(box.d / factor, self.price.shape)
         self.f = A @ w
         r = self.target - self.sign * self.f
-        # u − ξ = −r with width/u + width/ξ = 1
-        self.u = 0.5 * (np.sqrt(r**2 + 4 * width**2) - r) + width
-        self.x = self.u + r
+        # u − ξ = dα − r with width/u + width/ξ = 1 and α = c width/u, by halving u, of which the former rises
+        low, high = np.full_like(r, width), np.full_like(r, 1e9)
+        for _ in range(200):
+            self.u = 0.5 * (low + high)
+            with np.errstate(divide="ignore"):
+                above = self.u - width * self.u / (self.u - width) - self.bend * self.price * width / self.u > -r
+            low, high = np.where(above, low, self.u), np.where(above, self.u, high)
         self.alpha = self.price * width / self.u
+        self.x = self.u + r - self.bend * self.alpha
 
     def iterate(self):
         """One predictor and one corrector step, by the full Newton system of each half."""
@@ -35,14 +41,15 @@ class Twin:
         s = c - a
         some = c > 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            T = np.where(some, 1.0 / (u / a + x / s), 0.0)
+            T = np.where(some, 1.0 / (u / a + x / s + self.bend), 0.0)
         H = A.T @ (T.sum(axis=0)[:, None] * A) + np.diag(self.rho)
         base = self.g - self.rho * self.w
 
         def direction(second_u, second_x):
-            # u da + a du = second_u − ua,  −x da + s dx = second_x − xs,  σ df = du − dx
+            # u da + a du = second_u − ua,  −x da + s dx = second_x − xs,  σ df + d da = du − dx
+            short = self.target - self.sign * self.f - self.bend * a
             with np.errstate(divide="ignore", invalid="ignore"):
-                q = np.where(some, self.target - self.sign * self.f + second_u / a - second_x / s, 0.0)
+                q = np.where(some, short + second_u / a - second_x / s, 0.0)
             dw = np.linalg.solve(H, base + A.T @ (self.sign * (a + T * q)).sum(axis=0))
             da = T * (q - self.sign * (A @ dw))
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -68,7 +75,8 @@ class Twin:
 
 @pytest.mark.parametrize("n", [37, 9000])  # the longer is cut in pieces
 @pytest.mark.parametrize("two", [False, True])
-def test_the_barrier_takes_the_steps_of_its_equations(n, two):
+@pytest.mark.parametrize("bent", [False, True])
+def test_the_barrier_takes_the_steps_of_its_equations(n, two, bent):
     rng = np.random.default_rng(n)
     A, c = np.hstack([rng.normal(size=(n, 5)), np.ones((n, 1))]), rng.random(n)
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
@@ -77,6 +85,8 @@ def test_the_barrier_takes_the_steps_of_its_equations(n, two):
     if two:
         c[::9] = 0.0
         box = DualBox(rng.normal(size=n), np.full(n, 0.2), zero, -c, 2.0 * c)
+    if bent:
+        box = box._replace(d=3.0 * rng.random(n))
     factor, rho, g, w = 1.0 + rng.random(n), np.append(np.ones(5), 0.0), rng.normal(size=6), rng.normal(size=6)
     barrier, twin = _native.Barrier(A, box, factor, rho, g, 0.0, w, 2.0), Twin(A, box, factor, rho, g, w, 2.0)
     for _ in range(6):
@@ -89,7 +99,10 @@ def test_the_barrier_takes_the_steps_of_its_equations(n, two):
             for name, own in (("alpha", twin.alpha), ("surplus", twin.u), ("slack", twin.x)):
                 found = getattr(barrier, name).reshape(2, n)
                 np.testing.assert_allclose(found[used], own[used], rtol=1e-5, atol=1e-9)
-        losses = (twin.price * np.maximum(0.0, twin.target - twin.sign * twin.f)).sum()
+        r = np.maximum(0.0, twin.target - twin.sign * twin.f)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(twin.bend > 0, np.minimum(twin.price, r / twin.bend), twin.price)
+        losses = (best * r - 0.5 * twin.bend * best**2).sum()
         assert barrier.value == pytest.approx(0.5 * rho @ twin.w**2 - g @ twin.w + losses, rel=1e-8)
         barrier.iterate()
         twin.iterate()

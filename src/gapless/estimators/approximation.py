@@ -1,8 +1,8 @@
-"""An approximate model with an exact proof: train on a few features, and judge the dual point that comes out by the kernel itself.
+"""An approximate model with an exact proof: train on a few features, and judge the resulting dual point by the kernel itself.
 
-A dual point knows nothing of features: β is feasible for the exact problem wherever it comes from, so that D(β), computed with the exact kernel as
-ever, is a lower bound. And Nyström's features are projections on the span of the landmarks: the model w in them is a function in the space of the
-exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem.
+The constraints on β do not depend on features or kernel: β is feasible for the exact problem wherever it comes from, so that D(β), computed with the
+exact kernel, is a lower bound. And Nyström's features are projections on the span of the landmarks: the model w on these features is a function in
+the space of the exact kernel, Σ aⱼ k(zⱼ, ·) with a = U Λ^(−1/2) w, of the same length, so that P of the approximation is P of the exact problem.
 """
 
 from __future__ import annotations
@@ -36,19 +36,21 @@ APPROXIMATION: Rule = Rule(
     "None or a feature map of a kernel, such as gapless.features.Nystroem(500)",
 )
 
-_TRIAL = 2048  # samples on which an approximation is tried before it is polished
-_ROUGH = 1e-2  # relative gap to which that is solved
-_USEFUL = 0.5  # share of the dual value on features that has to be left by the kernel itself, for β to be a start
+# Before an approximation is polished it is tried on this many samples, which are solved to this relative gap. Its β is worth starting from where the
+# exact kernel leaves at least this share of the dual value that β has on the features. All three are by hand: they decide about time alone.
+_TRIAL = 2048
+_ROUGH = 1e-2
+_USEFUL = 0.5
 
 
 class ApproximatingMixin:
-    """``approximation`` and ``polish`` of an estimator: its subproblems are solved on features first, and on the kernel itself only if polished."""
+    """The parameters ``approximation`` and ``polish``: subproblems are solved on features first, and on the kernel itself only with ``polish``."""
 
     approximation: Any
     polish: bool
 
     def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
-        """As ever; but features are made of samples, even where a table of the kernel would be quick."""
+        """The samples and the kernel as in all kernel estimators, except that no Gram matrix replaces the samples, of which features are made."""
         samples, spec = super()._samples(X, weight, codes)  # type: ignore[misc]
         if self.approximation is None or not isinstance(spec.kernel, Table):
             return samples, spec
@@ -78,7 +80,7 @@ def _map_for(estimator: Any, problem: Problem) -> Any:
     """``estimator.approximation`` for the kernel of a problem, fitted to its samples."""
     if problem.is_hard:
         raise InvalidInputError(
-            "approximation needs a finite C: samples that a kernel separates, its features may not."
+            "approximation needs a finite C: its features may not separate samples that the kernel separates."
         )
     phi = clone(estimator.approximation)
     kernel = Linear() if problem.kernel is None else problem.kernel
@@ -87,17 +89,17 @@ def _map_for(estimator: Any, problem: Problem) -> Any:
             f"approximation must leave its kernel to {type(estimator).__name__}, which has {kernel!r}; got {phi.kernel!r}."
         )
     if phi.get_params(deep=False).get("random_state", 0) is None:
-        phi.set_params(random_state=0)  # the same data gives the same model
+        phi.set_params(random_state=0)  # so that the same data gives the same model
     return phi.set_params(kernel=kernel).fit(_input(phi, problem))
 
 
 def _input(phi: Any, problem: Problem) -> Any:
-    """The samples as ``phi`` takes them. Features of floating-point samples are computed in float32: what that costs, the exact proof counts."""
+    """The samples as ``phi`` takes them: in float32, which is faster; the exact proof counts what this rounding costs."""
     return problem.X if isinstance(phi.kernel, Precomputed) else problem.X.astype(np.float32)
 
 
 def low_rank(phi: Any, problem: Problem, **options: Any) -> Result:
-    """The solution of a problem on the features of ``phi``; ``options`` go to :func:`gapless.solve`."""
+    """The solution of a problem on the features of ``phi``; ``options`` are those of :func:`gapless.solve`."""
     features = phi.transform(_input(phi, problem))
     linear = Problem(
         features, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept
@@ -139,7 +141,7 @@ def _judge(
 
 
 def _expansion(phi: Any, problem: Problem, cheap: Result) -> np.ndarray | None:
-    """The model on features as coefficients of samples, where its landmarks are samples; None leaves Σ βᵢk(xᵢ, ·), which is another model."""
+    """The model on features as coefficients of samples, where the landmarks are samples; None elsewhere: Σ βᵢk(xᵢ, ·) is then the model."""
     indices = getattr(phi, "indices_", None)
     if indices is None or cheap.w is None:
         return None
@@ -149,9 +151,10 @@ def _expansion(phi: Any, problem: Problem, cheap: Result) -> np.ndarray | None:
 
 
 def _pays(phi: Any, problem: Problem, **options: Any) -> bool:
-    """Whether β of the features is worth starting from, as some of the samples tell: a start that proves little takes longer to mend than none.
+    """Whether the β of the features is worth starting from, judged on some of the samples: a start that proves little takes longer than none.
 
-    D loses ½ βᵀ(K − K̂)β, whose diagonal grows with the samples, and the rest with their square.
+    With K for K̂, the kernel of the features, D loses ½ βᵀ(K − K̂)β. The diagonal of this sum grows with the number of samples, and the rest with its
+    square.
     """
     n = problem.n_samples
     rows = np.random.default_rng(options["random_state"]).permutation(np.flatnonzero(problem.cost > 0))[:_TRIAL]
@@ -160,7 +163,7 @@ def _pays(phi: Any, problem: Problem, **options: Any) -> bool:
         return True
     try:
         cheap = low_rank(phi, some, **{**options, "tol": _ROUGH})
-    except Interrupted:  # its result is none of the whole problem
+    except Interrupted:  # the result that Interrupted carries is one of some samples alone
         raise KeyboardInterrupt from None
     times, beta = n / len(rows), cheap.beta
     seen = cheap.problem

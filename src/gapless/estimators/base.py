@@ -1,4 +1,4 @@
-"""What the kernel estimators share: input → samples and kernel, scikit-learn's attributes, and prediction."""
+"""What the kernel estimators share: from input to samples and kernel, scikit-learn's attributes, and prediction."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from gapless.kernels import Kernel, Panels
 from gapless.result import Status
 from gapless.solvers.smo.samples import FEW
 
-_MANY = 2**21  # kernel entries from which on a prediction is worth float32
+_MANY = 2**21  # a prediction of at least so many kernel entries (some milliseconds) is tried in float32 first; by hand
 
 
 class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
@@ -55,7 +55,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return not takes_anything(self.kernel)
 
     def _take(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """(X, y) checked; X as given where the kernel is a function that may take anything."""
+        """(X, y), checked; where the kernel is a function that may take anything, X is left as it was given."""
         check_parameters(self, self._rules)
         if sp.issparse(X) and self.kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
@@ -74,7 +74,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return X, y
 
     def _weights(self, sample_weight: Any) -> np.ndarray:
-        """Sample weights; rows of weight zero or less are as if absent, LIBSVM's way."""
+        """The sample weights; negative ones become zero, and samples of weight zero count as absent, as in LIBSVM."""
         n = self.shape_fit_[0]
         if sample_weight is None:
             return np.ones(n)
@@ -91,9 +91,10 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
         """The samples as the problem sees them, and the kernel on them.
 
-        A small problem is solved on its Gram matrix, computed once for all subproblems; so is one whose kernel is a function. A hard margin keeps its
-        features where it can, since the test for separability is sharper on them, and a solver that was named gets the problem as it is. Samples of
-        one class (``codes``, where subproblems take some of many classes) are side by side in the matrix, so that a subproblem reads little of it.
+        A small problem is solved on its Gram matrix, which is computed once for all subproblems; so is a problem whose kernel is a function. A hard
+        margin keeps the features where it can, since the test for separability is sharper on features, and a solver that was named gets the problem
+        as it is. With ``codes``, the classes of the samples, the samples of one class stand side by side in the matrix, so that a subproblem of two
+        classes reads little of it.
         """
         spec = resolve_kernel(self, X, weight)
         self._gamma = spec.gamma
@@ -117,8 +118,10 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return places[:, None], KernelSpec(table, spec.gamma, False)
 
     def _room_for(self, codes: np.ndarray | None) -> float:
-        """Bytes that a Gram matrix may take for its own sake: where all pairs of classes are short, their own matrices are as many entries twice."""
-        # Samples of weight zero have no class.
+        """The bytes that a Gram matrix may take where computing it is not quick: where all pairs of classes are small, their own Gram matrices would
+        have twice as many entries together, so that the one matrix for all pairs saves time.
+        """
+        # Samples of weight zero have no class: their code is −1.
         if codes is None or np.sort(np.bincount(codes[codes >= 0]))[-2:].sum() > FEW:
             return 0.0
         return float(getattr(self, "cache_size", 0.0)) * 2**20
@@ -128,14 +131,14 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         self.support_vectors_ = np.empty((0, 0)) if spec.pairwise else sparse_as_configured(X[support])
 
     def _kernel_values(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
-        """Σ over support vectors of k(x, v) · coefficients, one column a model, in float64."""
+        """Σ over support vectors v of k(x, v) · coefficients, in float64; each column of coefficients is a model."""
         if self._kernel_object is None:
             K = call_kernel(self.kernel, stored_like(self._X_fit, X), self._X_fit) if callable(self.kernel) else X
             return row_products(self._gram_rows(K), coefficients)
         return _expand(self._kernel_object, *self._against_support(X, coefficients), coefficients)
 
     def _signs(self, X: Any, coefficients: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Like ``_kernel_values`` plus offsets, where only the signs matter: in float32 but for the values whose error might cross zero."""
+        """``_kernel_values`` plus offsets where only signs matter: in float32, except for the values whose error might cross zero."""
         if self._kernel_object is None:
             return self._kernel_values(X, coefficients) + offsets
         X, vectors = self._against_support(X, coefficients)
@@ -146,14 +149,14 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         for part, rows in in_storage_of(vectors, X):
             values[part], bounds[part] = fast.apply_bounded(rows, coefficients)
         values += offsets
-        # What float32 cannot hold is NaN or infinite, and decides nothing either.
+        # A value that float32 cannot hold is NaN or infinite, and decides nothing either.
         close = np.flatnonzero(~((np.abs(values) > bounds) & np.isfinite(values)).all(axis=1))
         if len(close):
             values[close] = _expand(self._kernel_object, X[close], vectors, coefficients) + offsets
         return values
 
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
-        """(X, support vectors), the latter dense where they are small, whatever X is."""
+        """(X, support vectors); the support vectors are dense where they are small, whatever X is."""
         vectors = dense_if_small(self.support_vectors_)
         X = take_features(self, X, reset=False)
         if vectors.shape[0] != coefficients.shape[0]:
@@ -161,11 +164,11 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return X, vectors
 
     def _squares(self, X: Any) -> np.ndarray:
-        """k(x, x) of each sample."""
+        """k(x, x) for each row x of X."""
         if self._kernel_object is not None:
             X = take_features(self, X, reset=False)
             squares = np.empty(X.shape[0])
-            with np.errstate(over="ignore", invalid="ignore"):  # an interval without end is one too
+            with np.errstate(over="ignore", invalid="ignore"):  # an infinite interval is a valid interval
                 for part, rows in in_storage_of(dense_if_small(self.support_vectors_), X):
                     squares[part] = self._kernel_object.diag(rows)
             return squares
@@ -177,7 +180,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return call_kernel(self.kernel, X, X).diagonal()
 
     def _gram_rows(self, X: Any) -> np.ndarray:
-        """The columns of the support vectors, from a Gram block with all training columns or with these alone."""
+        """The columns of the support vectors, from a Gram matrix with a column for each training sample or for each support vector alone."""
         check_kind(X, "X")
         X = check_array(X, dtype=np.float64)
         if X.shape[1] == self.shape_fit_[0]:
@@ -202,15 +205,15 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return self.dual_coef_ @ self.support_vectors_
 
     def _store_model(self, dual_coef: np.ndarray, intercept: np.ndarray) -> None:
-        """Keep what predictions are made from, in LIBSVM's signs."""
+        """Keep the coefficients and intercepts that predictions are made from, with LIBSVM's signs."""
         if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
             raise InvalidInputError(NOT_FINITE)
         self._dual_coef_, self._intercept_ = self._store_dual(dual_coef), intercept
         self.fit_status_ = int(not all(solved.proven for solved in self._solved))
 
     def _store_dual(self, dual_coef: np.ndarray) -> Any:
-        """The dual coefficients in the storage of the input: scikit-learn's convention."""
-        dual_coef = dual_coef + 0.0  # no negative zeros
+        """The dual coefficients, sparse where the input is sparse, which is scikit-learn's convention."""
+        dual_coef = dual_coef + 0.0  # adding 0 turns −0 into 0
         return (
             sparse_as_configured(sp.csr_array(dual_coef))
             if self._sparse and self._kernel_object is not None
@@ -219,7 +222,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
 
     @property
     def _kkt_tol(self) -> float:
-        """LIBSVM stops anywhere below ``tol``, by chance; a quarter of it is never looser than that."""
+        """The bound on the KKT violation. LIBSVM ends somewhere below ``tol``; a quarter of ``tol`` is as good or better."""
         return self.tol / 4
 
     @property
@@ -238,7 +241,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
 
     @property
     def n_support_(self) -> np.ndarray:
-        """Number of support vectors of each class; of a regression or a one-class machine an array of one."""
+        """The number of support vectors of each class; of a regression or a one-class machine an array with one number."""
         if not hasattr(self, "_n_support"):
             raise AttributeError("n_support_ is known after fit")
         return self._n_support

@@ -1,4 +1,4 @@
-"""scikit-learn's callback API, from version 1.9 on: ``set_callbacks``, and the tasks of a fit that callbacks hear of.
+"""scikit-learn's callback API, from its version 1.9 on: ``set_callbacks``, and the tasks of a fit that callbacks are told of.
 
 A fit is the root task; each subproblem is a task below it; each certificate that a solve computes is a leaf below that. A callback that returns True
 at the end of a leaf stops that subproblem, which keeps its best iterate.
@@ -15,7 +15,7 @@ try:
 except ImportError:  # scikit-learn before 1.9 has no callbacks, so that none are ever set
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """An empty base class, where scikit-learn has no callbacks."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         """The method as it is."""
@@ -26,7 +26,7 @@ __all__ = ["CallbackSupport", "FitHooks", "with_callbacks"]
 
 
 class FitHooks:
-    """Tells scikit-learn's callbacks of a fit; costs nothing where none are set."""
+    """Tells scikit-learn's callbacks of the tasks of a fit; does nothing where no callbacks are set."""
 
     def __init__(self, estimator: Any, subproblems: int, data: tuple[Any, Any, Any]) -> None:
         self._estimator = estimator
@@ -45,7 +45,7 @@ class FitHooks:
         return self._root is not None
 
     def check(self, k: int) -> bool:
-        """A certificate of subproblem k was computed; whether a callback wants to stop there."""
+        """Tell the callbacks that a certificate of subproblem k was computed; return whether one of them wants to stop the subproblem."""
         if self._root is None:
             return False
         if k not in self._tasks:
@@ -56,7 +56,7 @@ class FitHooks:
         return bool(leaf.call_on_fit_task_end(estimator=self._estimator))
 
     def end(self) -> None:
-        """The estimator is fitted."""
+        """Tell the callbacks that the estimator is fitted."""
         if self._root is not None:
             for task in self._tasks.values():
                 task.call_on_fit_task_end(estimator=self._estimator)

@@ -72,14 +72,14 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = members
         self._scales = np.array([self._scale(solved) for solved in run.solved])
-        # In each Problem the pair's second class is +1 (the larger label); LIBSVM's layout counts its first class positive.
+        # In each Problem the second class of the pair, which has the larger label, is +1; LIBSVM's layout counts the first class positive.
         betas = [-solved.beta / scale for solved, scale in zip(run.solved, self._scales, strict=True)]
         support, self._n_support, packed = pack(betas, members, codes, len(classes))
         intercepts = np.array([-solved.b / scale for solved, scale in zip(run.solved, self._scales, strict=True)])
         self._keep_support(X, support, spec)
         self._store_model(packed, intercepts)
         flip = -1.0 if len(classes) == 2 else 1.0
-        # Of several classes both are one array, as scikit-learn has it: a pickle then holds it once.
+        # For more than two classes dual_coef_ and _dual_coef_ are one array, as in scikit-learn, which a pickle then holds once.
         self.dual_coef_ = self._dual_coef_ if flip == 1.0 else self._store_dual(flip * packed)
         self.intercept_ = flip * intercepts + 0.0
         self.n_iter_ = np.array([round(solved.iterations) for solved in run.solved], dtype=np.int32)
@@ -98,12 +98,12 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
 
     @property
     def predict_proba(self) -> Any:
-        """Not offered: the message says what to use."""
+        """Not offered: the error says what to use instead."""
         raise AttributeError(f"{type(self).__name__} has no predict_proba. {_CALIBRATE}")
 
     @property
     def predict_log_proba(self) -> Any:
-        """Not offered: the message says what to use."""
+        """Not offered: the error says what to use instead."""
         raise AttributeError(f"{type(self).__name__} has no predict_log_proba. {_CALIBRATE}")
 
     def _problem(
@@ -114,18 +114,19 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         class_weight: np.ndarray | None,
         spec: KernelSpec,
     ) -> Problem:
-        """The problem of a pair of classes; weights are None where all are one."""
+        """The problem of a pair of classes; ``weight`` and ``class_weight`` are None where all weights are one."""
         raise NotImplementedError
 
     def _scale(self, solved: Solved) -> float:
-        """What the problem's own solution is divided by to be the estimator's."""
+        """The number by which the solution of a problem is divided to become the estimator's."""
         return 1.0
 
     @property
     def alpha_(self) -> np.ndarray:
-        """α of every training sample, in [0, C]: (n_samples,) for two classes, for more (n_samples, n_pairs).
+        """α of every training sample, in [0, C]: of shape (n_samples,) for two classes, and (n_samples, n_pairs) for more.
 
-        A column is a pair of classes, in the order (0, 1), (0, 2), …, (1, 2), … of ``decision_function_shape="ovo"``, and zero for samples of others.
+        Each column is for a pair of classes, in the order (0, 1), (0, 2), …, (1, 2), … of ``decision_function_shape="ovo"``, with zeros for the
+        samples of other classes.
 
         >>> from gapless import SVC
         >>> SVC(kernel="linear", C=10).fit([[-2.0], [0.0], [3.0]], ["a", "b", "c"]).alpha_.round(3)
@@ -141,7 +142,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         return alpha[:, 0] if alpha.shape[1] == 1 else alpha
 
     def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:
-        """f of every pair of classes, positive for its first class; with ``signs`` it need have no more than the right sign."""
+        """f of every pair of classes, positive for the first class of the pair; with ``signs`` only the sign of f is sure to be right."""
         check_is_fitted(self)
         dual = self._dense_dual()
         if self._n_support.sum() != dual.shape[1]:
@@ -151,7 +152,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         return self._kernel_values(X, unpack(dual, self._n_support)) + self._intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x), positive for ``classes_[1]``; for more classes a column a class (``"ovr"``) or a pair (``"ovo"``)."""
+        """f(x), positive for ``classes_[1]``; for more than two classes a column for each class (``"ovr"``) or each pair of classes (``"ovo"``)."""
         decisions = self._pair_decisions(X)
         if len(self.classes_) == 2:
             return -decisions.ravel()
@@ -160,7 +161,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         return decisions
 
     def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that contain the exact optimum's f(x), proven by the gap: like ``decision_function``, or its ``"ovo"`` shape for more classes.
+        """(low, high): bounds on f(x) of the exact optimum, proven by the gap, shaped as ``decision_function`` (``"ovo"`` for more than two classes).
 
         >>> from gapless import SVC
         >>> low, high = SVC(kernel="linear", tol=1e-9).fit([[-2.0], [-1.0], [1.0]], [0, 0, 1]).decision_interval([[0.5], [3.0]])
@@ -175,7 +176,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         return (low.ravel(), high.ravel()) if len(self.classes_) == 2 else (-high, -low)
 
     def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """(n, 2): where f* + b* of pair k lies, positive for its second class, from f without intercept."""
+        """Bounds on f* + b* of pair k, positive for its second class, as an array of shape (n, 2), from f without the intercept."""
         return self._solved[k].reach.bounds(f, squares)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -369,7 +370,7 @@ class NuSVC(_KernelClassifier):
     def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
         low, high = super()._pair_bounds(k, self._scales[k] * f, squares).T
         (plus_low, plus_high), (minus_low, minus_high) = self._solved[k].reach.offsets
-        least, most = 0.5 * (minus_low - plus_high), 0.5 * (minus_high - plus_low)  # of ρ*
+        least, most = 0.5 * (minus_low - plus_high), 0.5 * (minus_high - plus_low)  # the bounds on ρ of the optimum
         if not least > 0:
             return np.tile([-np.inf, np.inf], (len(f), 1))
         return np.column_stack([np.minimum(low / least, low / most), np.maximum(high / least, high / most)])
@@ -378,6 +379,7 @@ class NuSVC(_KernelClassifier):
         return favour_other_class(result)
 
     def _scale(self, solved: Solved) -> float:
-        # ρ. Where the optimum is w = 0 it is zero, to rounding of either sign; signs of decisions, all there is to know then, survive any scale.
+        # The scale is ρ. Where the optimum is w = 0, ρ is zero up to rounding of either sign; then only the signs of decisions matter, and these
+        # do not depend on the scale.
         rho = 0.5 * float(solved.offsets[1] - solved.offsets[0])
         return rho if rho > 1e-12 * float(np.abs(solved.offsets).max()) else 1.0

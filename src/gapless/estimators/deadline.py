@@ -6,13 +6,13 @@ import math
 import threading
 from time import perf_counter
 
-_MOMENT = 1e-9  # seconds: what a subproblem is given that begins too late, so that it ends at once with a certificate
+_MOMENT = 1e-9  # the seconds that a subproblem gets which begins too late: it then ends at once, with a certificate
 
 
 class Deadline:
-    """Runs from its construction on. Subproblems that have not begun share what is left in equal parts, so that each of them gets something.
+    """A clock that runs from its construction on. The subproblems that have not begun share the time that is left in equal parts.
 
-    What one of them does not need is left to the others.
+    Each subproblem thus gets some time, and the time that one does not need is left to the others.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -22,7 +22,7 @@ class Deadline:
         self._lock = threading.Lock()
 
     def expect(self, subproblems: int, jobs: int) -> None:
-        """So many subproblems are to come, so many at a time."""
+        """Say how many subproblems are to come, and how many of them run at a time."""
         self._waiting, self._jobs = subproblems, jobs
 
     @property
@@ -31,7 +31,7 @@ class Deadline:
         return self._left() <= 0
 
     def next_share(self) -> float | None:
-        """Seconds for the next subproblem; None where there is no bound."""
+        """The seconds for the next subproblem; None where there is no bound."""
         if self._seconds == math.inf:
             return None
         with self._lock:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import textwrap
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar
 
 _Class = TypeVar("_Class", bound=type)
@@ -184,24 +184,32 @@ def documented(attributes: str, **own: tuple[str, str]) -> Callable[[_Class], _C
     """
     explained = {**_PARAMETERS, **_ATTRIBUTES, **own}
 
-    def entry(name: str, default: str = "") -> list[str]:
+    def entry(name: str, default: str = "") -> str:
         kind, text = explained[name]
-        return [
-            f"{name} : {kind}{default}",
-            *textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    "),
-        ]
+        return f"{name} : {kind}{default}\n{_indented(text)}"
 
     def decorate(cls: _Class) -> _Class:
         if cls.__doc__ is None:  # python -OO
             return cls
         lines = ["Parameters", "----------"]
         for name, parameter in inspect.signature(cls).parameters.items():
-            lines += entry(name, f", default {parameter.default!r}")
+            lines.append(entry(name, f", default {parameter.default!r}"))
         lines += ["", "Attributes", "----------"]
         for name in attributes.split():
-            lines += entry(name.replace(",", ", "))
+            lines.append(entry(name.replace(",", ", ")))
         head, examples, tail = inspect.cleandoc(cls.__doc__).partition("Examples\n--------")
         cls.__doc__ = head + "\n".join([*lines, "", examples]) + tail
         return cls
 
     return decorate
+
+
+@cache
+def _indented(text: str) -> str:
+    """The text in indented lines. textwrap takes milliseconds for all estimators together, which an import would have to wait for."""
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= _WIDTH:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else f"    {word}"
+    return "\n".join(lines)

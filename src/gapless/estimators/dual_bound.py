@@ -1,7 +1,7 @@
-"""A dual point for a model that comes without a good one, at a price that does not depend on all pairs of samples.
+"""A dual point for a model that comes without a good one, without computing the kernel of all pairs of samples.
 
-A dual point of some of the samples is one of all, with zeros elsewhere and of the same value. So D of a given β needs the kernel among its support
-vectors alone; and where that value is poor, the optimum of a few samples, solved exactly, is the better bound.
+A dual point of some of the samples becomes a dual point of all samples, of the same value, by zeros for the others. Hence D of a given β needs the
+kernel among the support vectors of β alone; and where its value is poor, the optimum of a few samples, solved exactly, is the better bound.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from gapless.proof.feasible import best_multiple, feasible
 from gapless.solve import solve
 from gapless.solvers.newton.row_sampling import box_of
 
-_FEW, _SHARE = 4096, 8  # samples that are solved exactly: so many, or one of so many
-_CLOSE = 1e-2  # relative gap to which they are
-_LOOK = 128  # support vectors whose values tell βᵀKβ roughly
-_MORE = 2.0  # times what few samples prove, for many support vectors to be worth their own proof
+# All by hand; they decide between bounds that are all valid.
+_FEW, _SHARE = 4096, 8  # so many samples are solved exactly, but at most one of eight
+_CLOSE = 1e-2  # the relative gap to which they are solved
+_LOOK = 128  # from so many support vectors βᵀKβ is estimated
+_MORE = 2.0  # D of many support vectors is computed where its estimate is this many times what the few prove
 
 
 def dual_bound(problem: Problem, beta: np.ndarray, deadline: Deadline | None = None) -> DualPoint:
-    """The better of the optimum of a few samples and the best multiple of β; of many support vectors only where it is expected to prove much more.
+    """The better of two dual points: the optimum of a few samples, and the best multiple of β.
 
-    After the ``deadline`` zero has to do, and support vectors count only where their part is expected to take no longer than what is left.
+    Where β has many support vectors, its D is computed only if it is expected to prove much more, and to take no longer than the ``deadline`` leaves.
+    After the deadline the dual point is zero.
     """
     deadline = Deadline(None) if deadline is None else deadline
     if deadline.is_over:
@@ -52,7 +54,7 @@ def dual_bound(problem: Problem, beta: np.ndarray, deadline: Deadline | None = N
 
 
 def _few(problem: Problem, max_time: float | None) -> DualPoint:
-    """The optimum of a few samples, and zero where they are of one class."""
+    """The optimum of a few samples, as a dual point of all samples; zero where the few are of one class."""
     used = np.flatnonzero(problem.cost > 0)
     few = np.random.default_rng(0).permutation(used)[: min(_FEW, len(used) // _SHARE)]
     part = sub_problem(problem, few)
@@ -60,13 +62,13 @@ def _few(problem: Problem, max_time: float | None) -> DualPoint:
         return evaluate(problem, Point())[1]
     try:
         found = solve(part, "smo", tol=_CLOSE, max_time=max_time).certified
-    except Interrupted:  # its result is none of the whole problem
+    except Interrupted:  # the result that Interrupted carries is one of a few samples alone
         raise KeyboardInterrupt from None
     return _among(problem, few, DualPoint(found.certificate.dual, found.beta, 0.0, 0.0, np.nan))
 
 
 def sub_problem(problem: Problem, rows: np.ndarray) -> Problem | None:
-    """The problem of some samples alone; None where they are of one class."""
+    """The problem of some samples alone; None where these samples are of one class."""
     y = problem.y[rows]
     if not len(rows) or (problem.loss.task == "classification" and abs(y.sum()) == len(rows)):
         return None
@@ -83,7 +85,7 @@ def sub_problem(problem: Problem, rows: np.ndarray) -> Problem | None:
 
 
 def _expected(problem: Problem, beta: np.ndarray) -> float:
-    """D of the best multiple of β, roughly: βᵀKβ by some of its terms."""
+    """An estimate of D of the best multiple of β, from some of the terms of βᵀKβ."""
     support = np.flatnonzero(beta)
     if not len(support):
         return 0.0
@@ -94,7 +96,7 @@ def _expected(problem: Problem, beta: np.ndarray) -> float:
 
 
 def _among(problem: Problem, rows: np.ndarray, point: DualPoint) -> DualPoint:
-    """A dual point of some samples as one of all."""
+    """A dual point of some samples as a dual point of all samples."""
     beta = np.zeros(problem.n_samples)
     beta[rows] = point.beta
     return replace(point, beta=beta)

@@ -1,4 +1,4 @@
-"""The one place that decides whether a fit reached its tol: by the certificate that the user sees, and by nothing that came before it."""
+"""The one place that decides whether a fit has reached its tol: by the certificate that the user sees, and by nothing else."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gapless.result import Result, Status
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a certificate has to keep to: a relative duality gap, and a largest KKT violation where one is asked for (else None).
+    """The bounds that a certificate has to keep: on the relative duality gap (``gap``) and, unless None, on the largest KKT violation (``kkt``).
 
-    A certificate is within the bounds where its relative gap and, if asked for, its KKT violation are. Where the kernel is not valid (not psd),
-    nothing bounds the optimum, and the KKT violation alone counts. Where the optimum of a ν-form is zero, in place of the relative gap the absolute
-    one does, as :func:`~gapless.proof.zero.vanishes` says. ``tol`` is the user's, where the bound on the gap is another (else None).
+    Where the kernel is not positive semi-definite, no dual value bounds the optimum, and the KKT violation alone counts. Where the optimum of a
+    ν-form is zero, the absolute gap counts in place of the relative one, as :func:`~gapless.proof.zero.vanishes` says. ``tol`` is the
+    user's own, for messages, where the bound on the gap follows from it; otherwise None.
     """
 
     gap: float
@@ -30,21 +30,22 @@ class Bounds:
         return f"tol is {self.tol:g}, for which an l1 penalty asks for a gap of at most {self.gap:g}"
 
     def missed(self, problem: Problem, certificate: Certificate) -> str | None:
-        """The bounds that a certificate misses, each with its value, as a clause; None where it is within all of them."""
+        """A clause that names the bounds which a certificate misses, each with its value; None where the certificate keeps all bounds."""
         missed = []
         proves = problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
         kkt = self.gap if self.kkt is None and not proves else self.kkt
         if proves and not certificate.relative_gap <= self.gap and not vanishes(problem, certificate, self.gap):
             missed.append(f"the certified relative duality gap is {certificate.relative_gap:.2g}")
-        if kkt is not None and certificate.kkt_violation > kkt:  # NaN: a problem that has no such violation
+        if kkt is not None and certificate.kkt_violation > kkt:  # NaN, of a problem without KKT violations, passes
             missed.append(f"the largest KKT violation is {certificate.kkt_violation:.2g}")
         return " and ".join(missed) or None
 
 
 def judged(result: Result, bounds: Bounds) -> Result:
-    """A result whose status says what its certificate does: proven where that is within the bounds, and only there.
+    """The result with the status that its certificate bears out: proven where the certificate keeps the bounds, and only there.
 
-    Two statuses stand as they are: a model that is optimal for the approximation that was asked for, and a hard margin that does not exist.
+    Two statuses stay as they are: that of a model which is optimal for the approximation that was asked for, and that of a hard margin which does not
+    exist.
     """
     status = result.status
     if status is Status.NOT_SEPARABLE:

@@ -26,31 +26,31 @@ from gapless.kernels.gram import blocks
 from gapless.machine import one_blas_thread
 from gapless.store import register
 
-# A matrix up to this size is factored on one thread of BLAS, in some 50 ms: where the machine is busy, several threads wait a second for each other.
+# A matrix of at most this size is factored on one thread of BLAS, in some 50 ms: on a busy machine several threads may wait a second for each other.
 _SHORT = 1000
 
 
 @register
 class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, KernelEstimator):
-    r"""Fisher's discriminant in the features of a kernel: directions in which classes are far apart for how wide they are.
+    r"""Fisher's discriminant in the features of a kernel: directions in which the classes are far apart, compared with their widths.
 
     Each axis w maximises :math:`⟨w, S_b w⟩ / ⟨w, (S_w + α) w⟩`, where S_b is the covariance of the class means and S_w the pooled covariance within
-    the classes. The axes lie in the span of the samples, w = Σ aᵢφ(xᵢ), so that inner products are all that is
-    needed (Mika et al. 1999). A sample is classified as under normal classes of the common covariance S_w + α, which for the linear kernel and
-    α = 0 is scikit-learn's :class:`~sklearn.discriminant_analysis.LinearDiscriminantAnalysis`.
+    the classes. The axes lie in the span of the samples, w = Σ aᵢφ(xᵢ), so that only inner products are needed (Mika et al. 1999). Samples are
+    classified as if the classes were normally distributed with the common covariance S_w + α, which for the linear kernel and α = 0 is scikit-learn's
+    :class:`~sklearn.discriminant_analysis.LinearDiscriminantAnalysis`.
 
-    The n × n kernel matrix is held in memory, and refused with its size where it does not fit.
+    The n × n kernel matrix is held in memory; where it does not fit, the fit is refused with the size that it would need.
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default 1e-3
         Added to the covariance in every direction, in units of k: 0 is possible only where the classes have a width in all directions.
     kernel, degree, gamma, coef0
         As in :class:`SVC`: a kernel of :mod:`gapless.kernels`, a name, a function or ``"precomputed"``. It must be positive semi-definite.
-    priors : array of shape (n_classes,) or None
-        Probabilities of the classes; None takes their frequencies.
-    n_components : int or None
-        Axes of ``transform``: at most n_classes − 1, which is None.
+    priors : array of shape (n_classes,), default None
+        The probabilities of the classes; None takes their frequencies.
+    n_components : int, default None
+        The number of axes of ``transform``, at most n_classes − 1; None is n_classes − 1.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     support_, support_vectors_, dual_coef_
         The samples whose features span the axes, and a row of coefficients for each axis.
     offsets_ : array
-        What is subtracted along each axis: the mean of the classes lies at zero.
+        The number that is subtracted along each axis, so that the mean of the classes lies at zero.
     means_ : array of shape (n_classes, n_axes)
         The class means on the axes.
     explained_variance_ratio_ : array
@@ -171,7 +171,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return priors / priors.sum()
 
     def _gram(self, X: Any) -> np.ndarray:
-        """K of all samples, and which kernel predictions take."""
+        """The kernel matrix of all samples; the kernel that predictions take is set besides."""
         n = self.shape_fit_[0]
         require_memory(
             24 * n * n,
@@ -186,7 +186,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise InvalidInputError(f"kernel must be positive semi-definite, so that lengths are; got {spec.kernel!r}.")
         X = dense_if_small(X)
         gram = np.empty((n, n))
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+        with np.errstate(over="ignore", invalid="ignore"):  # entries that overflow are refused below, with a sentence
             for part, block in blocks(spec.kernel, X):
                 gram[part] = block
         if not np.isfinite(gram).all():
@@ -198,7 +198,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self._kernel_values(X, self.dual_coef_.T) - self.offsets_
 
     def transform(self, X: Any) -> np.ndarray:
-        """The samples on the discriminant axes, the most telling first; the classes have the covariance 1 − α there, on average."""
+        """The samples on the discriminant axes, the most telling axis first; on average the classes have the covariance 1 − α there."""
         return self._on_axes(X)[:, : self._n_features_out]
 
     @property
@@ -214,23 +214,23 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             )
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The logarithm of the odds of ``classes_[1]``; for more classes that of each probability, up to a common number."""
+        """The logarithm of the odds of ``classes_[1]``; for more than two classes the logarithm of each probability, up to a common number."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities of the classes, a column a class."""
+        """The logarithms of the probabilities of the classes, a column for each class."""
         f = self.decision_function(X)
         return np.column_stack([log_expit(-f), log_expit(f)]) if f.ndim == 1 else log_softmax(f, axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probabilities of the classes, a column a class."""
+        """The probabilities of the classes, a column for each class."""
         return np.exp(self.predict_log_proba(X))
 
     def to_onnx(self) -> Any:
-        """Not offered: the message says why."""
+        """Not offered: the error says why."""
         raise UnsupportedError(
-            "to_onnx is for models of one expansion a class; KernelFisherDiscriminant has axes between."
+            "to_onnx is for models with one kernel expansion for each class; KernelFisherDiscriminant projects on axes first."
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -240,7 +240,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 def _coordinates(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(Z, pivots): coordinates of the samples, with the inner products K, by a pivoted Cholesky factorisation; those of the pivots are triangular."""
+    """(Z, pivots): coordinates of the samples whose inner products are K, by a pivoted Cholesky factorisation; rows of pivots are triangular."""
     n = len(K)
     factor, order, rank, _ = dpstrf(K, lower=1, tol=n * np.finfo(float).eps * float(K.diagonal().max()))
     order = order - 1

@@ -28,44 +28,45 @@ from gapless.solvers.newton.kernel_newton import KernelNewton
 from gapless.solvers.newton.multinomial_newton import MultinomialNewton
 from gapless.store import register
 
-_BLOCK_BYTES = 4 * 2**20  # of the Gram matrix at a time: some milliseconds, after which Ctrl-C and the clock are heard
+_BLOCK_BYTES = 4 * 2**20  # of the Gram matrix between two looks at the clock: some milliseconds
 
 
 @register
 class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
     r"""Kernel logistic regression, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \log(1 + \exp(-y_i f(x_i)))`, b free.
 
-    For more than two classes one function a class, :math:`\min ½ \sum_m ‖w_m‖² + C \sum_i w_i (\log \sum_m \exp f_m(x_i) - f_{y_i}(x_i))`, and the
-    probabilities are their softmax. Training and prediction need inner products alone, f(x) = Σ aᵢ k(x, xᵢ) + b; other than in a support vector
-    machine, almost every sample has a part in it.
+    With more than two classes there is a function for each, :math:`\min ½ \sum_m ‖w_m‖² + C \sum_i w_i (\log \sum_m \exp f_m(x_i) - f_{y_i}(x_i))`,
+    and the probabilities are the softmax of these functions. Training and prediction need inner products alone, f(x) = Σ aᵢ k(x, xᵢ) + b; unlike in a
+    support vector machine, almost every coefficient aᵢ differs from zero.
 
-    Newton's method on the n × n kernel matrix, which is held in memory, and refused with its size where that does not fit.
+    The problem is solved by Newton's method on the n × n kernel matrix, which is held in memory; where it does not fit, the fit is refused with the
+    size that it would need.
 
     Parameters
     ----------
-    C : float
-        Inverse strength of the regularisation.
+    C : float, default 1.0
+        The cost of the loss against the regulariser: the larger, the closer the model follows the samples.
     kernel, degree, gamma, coef0
         As in :class:`SVC`: a kernel of :mod:`gapless.kernels`, a name, a function or ``"precomputed"``. It must be positive semi-definite.
-    fit_intercept : bool
-        Whether there is a b, which is not regularised.
-    tol : float
-        Bound on the relative duality gap.
-    class_weight : dict, "balanced" or None
-        Multiplies C for each class.
+    fit_intercept : bool, default True
+        Whether the model has an intercept b, which is not regularised.
+    tol : float, default 1e-4
+        The relative duality gap at which the fit stops.
+    class_weight : dict or "balanced", default None
+        Multiplies the cost of the samples of each class, as in :class:`SVC`.
     max_iter, max_time, warm_start, verbose, callback
         As in :class:`SVC`; an iteration is a Newton step.
-    random_state : int, RandomState or None
-        For the samples that precondition ill-conditioned steps.
+    random_state : int or RandomState, default None
+        The seed of the draw of samples that precondition ill-conditioned steps; None is a fixed seed.
 
     Attributes
     ----------
     certificate_, trace_
-        Primal, dual and gap; the history.
+        The proof (primal value, dual value and gap), and the history of the fit.
     classes_, support_, support_vectors_, dual_coef_, intercept_
         The model: the samples with a ≠ 0, and a row of coefficients and an offset for each function (one where there are two classes).
     n_iter_ : int
-        Newton steps.
+        The number of Newton steps.
 
     Examples
     --------
@@ -139,14 +140,13 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight)
         begun: list[bool] = []
-        used = np.maximum(codes, 0)  # a sample of weight zero has no class, and none would matter
+        used = np.maximum(codes, 0)  # a sample of weight zero has no class, and gets the first, which does not matter
         weights, intercept = weight * class_weight[used], "free" if self.fit_intercept else "none"
 
         def problem() -> Problem:
             table = None
-            if (
-                not begun
-            ):  # a second call comes after Ctrl-C during the first, and wants no more than a problem to stop at
+            # A second call comes after a Ctrl-C during the first, and needs only some problem whose solve stops at its first check.
+            if not begun:
                 begun.append(True)
                 table = self._table(X, spec, deadline)
             places = samples if table is None else np.arange(self.shape_fit_[0], dtype=np.float64)[:, None]
@@ -170,7 +170,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         return self._finish(run)
 
     def _samples(self, X: Any, weight: np.ndarray, codes: np.ndarray | None = None) -> tuple[Any, KernelSpec]:
-        """The samples and the kernel, which has to be valid, and whose whole Gram matrix has to fit into memory."""
+        """The samples and the kernel; refused where the kernel is not valid, or where its whole Gram matrix does not fit into memory."""
         n = self.shape_fit_[0]
         require_memory(
             8 * n * n, f"{type(self).__name__} holds the whole kernel matrix: {n:,} x {n:,} in float64, which"
@@ -183,12 +183,12 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         return samples, spec
 
     def _table(self, X: Any, spec: KernelSpec, deadline: Deadline) -> Table | None:
-        """The whole Gram matrix as a kernel of indices; None where the kernel is a matrix already, and where the time is over before it is made."""
+        """The whole Gram matrix as a kernel of indices; None where the kernel is a matrix already, or where the time is over before it is made."""
         if isinstance(spec.kernel, Precomputed) or spec.kernel is None:
             return None
         X, n = dense_if_small(X), self.shape_fit_[0]
         gram = np.empty((n, n))
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+        with np.errstate(over="ignore", invalid="ignore"):  # entries that overflow are refused below, with a sentence
             for part, block in blocks(spec.kernel, X, max_bytes=_BLOCK_BYTES):
                 gram[part] = block
                 if deadline.is_over:
@@ -198,18 +198,18 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         return Table(gram, spec.kernel, X, magnitudes(spec.kernel, X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x), positive for ``classes_[1]``: the logarithm of the odds; for more classes a column a class."""
+        """f(x), the logarithm of the odds, positive for ``classes_[1]``; for more than two classes a column for each class."""
         check_is_fitted(self)
         f = self._kernel_values(X, self._dense_dual().T) + self._intercept_
         return f.ravel() if len(self.classes_) == 2 else f
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities of the classes, a column a class."""
+        """The logarithms of the probabilities of the classes, a column for each class."""
         f = self.decision_function(X)
         return np.column_stack([log_expit(-f), log_expit(f)]) if f.ndim == 1 else log_softmax(f, axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probabilities of the classes, a column a class."""
+        """The probabilities of the classes, a column for each class."""
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:

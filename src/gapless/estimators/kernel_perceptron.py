@@ -29,16 +29,16 @@ from gapless.kernels.gram import RowCache, blocks
 from gapless.store import register
 
 _MIB = 2**20
-_VOTED = 2**22  # kernel entries that a vote looks at together: 32 MiB
+_VOTED = 2**22  # the kernel entries that a vote holds at a time: 32 MiB
 
 
 @register
 @dataclass
 class Lessons:
-    """What mistakes have taught: for each function a coefficient of every stored sample, and how it came about.
+    """What the perceptron has learnt from its mistakes: for each function a coefficient of every stored sample, and the mistakes themselves.
 
-    ``delayed`` holds Σ t·Δβ, from which the average over all samples seen follows. ``sample``, ``function``, ``sign`` and ``time`` tell of
-    each mistake, in order: what the voted form replays.
+    ``delayed`` holds Σ t·Δβ, from which the average of β over the ``seen`` samples follows. ``sample``, ``function``, ``sign`` and ``time`` describe
+    each mistake, in order; the voted form replays them.
     """
 
     beta: np.ndarray
@@ -51,14 +51,14 @@ class Lessons:
 
     @classmethod
     def none(cls, functions: int) -> Lessons:
-        """Before the first sample."""
+        """The state before the first sample."""
         empty = np.empty(0, dtype=np.int64)
         nothing = np.zeros((0, functions))
         return cls(nothing, nothing, 0, empty, empty, np.empty(0), empty)
 
 
 class Span:
-    """The samples that a budget allows to store, and how any other sample projects on their span."""
+    """The samples that are stored, as many as a budget allows, and the projection of any other sample on their span."""
 
     def __init__(self, kernel: Kernel, pool: Any, first: int, budget: int | None) -> None:
         self._kernel, self._pool, self._first, self._budget = kernel, pool, first, budget
@@ -68,14 +68,14 @@ class Span:
         self._rows: np.ndarray | None = None
 
     def admits(self, i: int) -> bool:
-        """Whether sample i of the pool is stored, or may be, and then is from now on."""
+        """Whether sample i of the pool is stored; where the budget has room, the sample is stored now."""
         if not self.admitted[i] and self._budget is not None and len(self._stored) < self._budget:
             self._stored.append(i)
             self.admitted[i] = True
         return bool(self.admitted[i])
 
     def project(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(stored samples, coefficients of the projection of the batch's sample i on them, its kernel values with the batch)."""
+        """(stored samples, coefficients of the projection of sample i of the batch on them, kernel values of the projection with the batch)."""
         if self._rows is None:
             basis = self._pool[self._stored]
             self._rows = self._kernel.block(basis, self._pool[self._first :])
@@ -88,39 +88,39 @@ class Span:
 class KernelPerceptron(ClassifierMixin, KernelEstimator):
     r"""The perceptron in the features of a kernel: :math:`β_i ← β_i + y_i` whenever :math:`y_i f(x_i) ≤ 0`, with :math:`f(x) = \sum_i β_i k(x, x_i)`.
 
-    Rosenblatt's rule w ← w + yᵢφ(xᵢ) never leaves the span of the samples, and asks for inner products alone. Where the classes have a
-    margin γ in a ball of radius R, it makes at most (R/γ)² mistakes, in whatever order the samples come. More than two classes are taken one
-    against the rest.
+    Rosenblatt's rule w ← w + yᵢφ(xᵢ) never leaves the span of the samples, and needs inner products alone. Where the classes have a margin γ in a
+    ball of radius R, the perceptron makes at most (R/γ)² mistakes, in whatever order the samples come. More than two classes are trained one against
+    the rest.
 
     Parameters
     ----------
     kernel, degree, gamma, coef0
         As in :class:`SVC`: a kernel of :mod:`gapless.kernels` or the name of one.
-    form : {"plain", "averaged", "voted"}
-        The model: f after the last mistake; the mean of f over all samples seen; or the vote of all f on the way, each weighted with the number of
-        samples that it survived (Freund & Schapire 1999), which costs a product for each mistake.
-    fit_intercept : bool
-        Learn in the features (φ(x), 1), which have the kernel k + 1.
-    max_iter : int
-        Epochs at most; an epoch without mistakes ends the training before.
-    shuffle : bool
-        Take the samples in a new order in each epoch.
-    budget : int or None
-        Samples to store at most, so that memory and time of a prediction stay bounded: beyond, a mistake adds the projection of its sample on the
-        span of the stored ones (Orabona, Keshet & Caputo 2009). Not for the voted form, which replays every mistake.
-    cache_size : float
-        MiB for rows of the kernel matrix.
-    random_state : int, RandomState or None
-        The source of the orders.
+    form : {"plain", "averaged", "voted"}, default "plain"
+        Which model is kept: f after the last mistake; the mean of f over all samples seen; or the vote of all f on the way, each weighted by the
+        number of samples that it survived (Freund & Schapire 1999), which makes a prediction cost a product for each mistake.
+    fit_intercept : bool, default True
+        Whether to learn in the features (φ(x), 1), whose kernel is k + 1.
+    max_iter : int, default 100
+        The most epochs; an epoch without mistakes ends the training before.
+    shuffle : bool, default True
+        Whether the samples are taken in a new order in each epoch.
+    budget : int, default None
+        The most samples to store, so that memory and the time of a prediction stay bounded: once they are stored, a mistake adds the projection of
+        its sample on their span (Orabona, Keshet & Caputo 2009). None sets no bound. Not for the voted form, which replays every mistake.
+    cache_size : float, default 200
+        The memory for rows of the kernel matrix, in MiB.
+    random_state : int, RandomState or None, default None
+        The seed of the orders.
 
     Attributes
     ----------
     classes_, support_vectors_, dual_coef_
         The model: the stored samples, and a row of coefficients for each function (one where there are two classes).
     n_mistakes_ : array
-        Mistakes of each function.
+        The number of mistakes of each function.
     n_iter_ : int
-        Epochs.
+        The number of epochs.
     separated_ : bool
         Whether the last epoch was without a mistake.
 
@@ -180,7 +180,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Any:
-        """Go through the samples until an epoch brings no mistake, or ``max_iter`` times."""
+        """Go through the samples until an epoch makes no mistake, but at most ``max_iter`` times."""
         X, y = self._take(X, y)
         self._check_budget()
         hooks = FitHooks(self, 1, (X, y, None))
@@ -199,7 +199,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        """One pass over further samples. The first call needs all ``classes``, and its X fixes γ where that is ``"scale"``."""
+        """Make one pass over further samples. The first call needs all ``classes``, and its X determines γ where ``gamma="scale"``."""
         first = _check_partial_fit_first_call(self, classes)
         if first:
             X, y = self._take(X, y)
@@ -232,7 +232,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         self.n_iter_ = 0
 
     def _learn(self, X: Any, codes: np.ndarray, epochs: int, rng: np.random.RandomState) -> None:
-        """Epochs over a batch, on top of what is stored already."""
+        """Make epochs over a batch, starting from the samples and coefficients that are stored already."""
         kernel, old, X, n = self._features_kernel, self.support_vectors_, self._as_stored(X), X.shape[0]
         pool: Any = X
         if old.shape[0]:
@@ -279,11 +279,11 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
 
     @property
     def _features_kernel(self) -> Kernel:
-        assert self._kernel_object is not None  # named and given kernels alone are allowed
+        assert self._kernel_object is not None  # the rules allow kernels by name and kernel objects alone
         return self._kernel_object
 
     def _as_stored(self, X: Any) -> Any:
-        """X in the storage of the first samples."""
+        """X, sparse or dense as the first samples were."""
         if sp.issparse(X) == self._sparse:
             return X
         return sp.csr_array(X) if self._sparse else X.toarray()
@@ -296,7 +296,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         seen: int,
         mistakes: list[tuple[int, int, float, int]],
     ) -> None:
-        """Keep the samples that count, and the model in the chosen form."""
+        """Keep the samples with a coefficient or a mistake, and the model in the chosen form."""
         former = self._lessons
         new = np.array(mistakes).reshape(-1, 4).T
         sample, function, sign, time = (
@@ -314,10 +314,10 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         self.n_mistakes_ = self.n_mistakes_ + np.bincount([m for _, m, _, _ in mistakes], minlength=beta.shape[1])
         dual = beta[kept] - delayed[kept] / max(1, seen) if self.form == "averaged" else beta[kept]
         self.dual_coef_ = np.ascontiguousarray(dual.T) + 0.0
-        self.intercept_ = np.zeros(beta.shape[1])  # it is in the kernel
+        self.intercept_ = np.zeros(beta.shape[1])  # the intercept is part of the kernel k + 1
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x), positive for ``classes_[1]``; for more classes a column a class. In the voted form the mean of the votes, in [−1, 1]."""
+        """f(x), positive for ``classes_[1]``; for more than two classes a column for each. The voted form gives the mean of the votes, in [−1, 1]."""
         check_is_fitted(self)
         X, vectors = take_features(self, X, reset=False), self.support_vectors_
         out = np.zeros((X.shape[0], len(self.dual_coef_)))
@@ -329,12 +329,12 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         return out.ravel() if len(self.classes_) == 2 else out
 
     def _votes_of(self, panels: Panels, X: Any) -> np.ndarray:
-        """The votes on each sample, with the kernel values of some samples at a time."""
+        """The votes on each sample; the kernel values of some samples at a time are held in memory."""
         step = max(1, _VOTED // self.support_vectors_.shape[0])
         return np.vstack([self._votes(panels.cross(X[begin : begin + step])) for begin in range(0, X.shape[0], step)])
 
     def _votes(self, K: np.ndarray) -> np.ndarray:
-        """The mean over time of the sign of f, whose pieces begin with a mistake each."""
+        """The mean over time of the sign of f, which is constant from one mistake to the next."""
         lessons = self._lessons
         votes = np.zeros((len(K), lessons.beta.shape[1]))
         for m in range(votes.shape[1]):
@@ -345,10 +345,12 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         return votes
 
     def to_onnx(self) -> Any:
-        """The fitted model as an ``onnx.ModelProto``, as that of :class:`SVC`; not of the voted form, which is no single function."""
+        """The fitted model as an ``onnx.ModelProto``, as that of :class:`SVC`; the voted form, which is not a single function, is refused."""
         check_is_fitted(self)
         if self.form == "voted":
-            raise UnsupportedError("to_onnx needs one function a class, which form='voted' has not; use 'averaged'.")
+            raise UnsupportedError(
+                "to_onnx needs one function for each class, which form='voted' does not have; use form='averaged'."
+            )
         return super().to_onnx()
 
     def predict(self, X: Any) -> np.ndarray:

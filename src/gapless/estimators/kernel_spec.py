@@ -1,4 +1,4 @@
-"""From scikit-learn's way of naming a kernel to a kernel object, and from input to the samples that it takes."""
+"""From scikit-learn's way of naming a kernel to a kernel object, and from the input to samples that the kernel takes."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from gapless.kernels.rounding import UNIT, Magnitudes, magnitudes
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """A kernel with its resolved γ. ``pairwise``: samples are rows of a Gram matrix, given or computed by a function."""
+    """A kernel and its γ as a number. ``pairwise`` says that samples are rows of a Gram matrix, which is given or computed by a function."""
 
     kernel: Kernel | None
     gamma: float
     pairwise: bool
 
 
-# A sparse matrix of up to these many entries, zeros included, is worked on as a dense one: that is as fast, and the model is then, to the last bit,
-# that of the dense data.
+# A sparse matrix of up to so many entries, zeros included (8 MB), is worked on as a dense one: this is as fast, and the model is equal, to the last
+# bit, to that of the dense data.
 _SMALL = 2**20
-# The Gram matrix is computed at once where that takes up to these many operations, some 20 ms.
+# The Gram matrix is computed at once where this takes up to so many operations, some 20 ms.
 _SMALL_GRAM = 1e8
 
 
 class Table(Precomputed):
-    """The Gram matrix of a kernel on given samples, as good as the kernel."""
+    """The Gram matrix of a kernel on given samples; it remembers kernel and samples, so that a proof can go back to the formula."""
 
     def __init__(self, gram: np.ndarray, kernel: Kernel, samples: Any, magnitudes: Magnitudes) -> None:
-        self.gram = gram  # computed here, so that nothing is left to check
+        self.gram = gram  # computed by Gapless, so that nothing has to be checked
         self.samples = samples
-        self.magnitudes = magnitudes  # of the kernel, whose entries these are but for rounding
+        self.magnitudes = magnitudes  # those of the kernel, as the entries are the kernel's except for rounding
         self.kernel = kernel
         self.asymmetry = 0.0
         self._diagonal = gram.diagonal()
@@ -79,19 +79,19 @@ class Table(Precomputed):
 @magnitudes.register
 def _(kernel: Table, X: Any, unit: float = UNIT) -> Magnitudes:
     places = kernel.indices(X)
-    if unit != UNIT:  # of numbers that the table does not hold, but its formula gives
+    if unit != UNIT:  # entries with twice the digits come from the kernel's formula, not from the table
         return magnitudes(kernel.kernel, kernel.samples[places], unit)
     g, r = kernel.magnitudes
     return g[places], r[places]
 
 
 def takes_anything(kernel: Any) -> bool:
-    """Whether samples may be anything: the kernel is a function of the user's, and not one of matrices by its type."""
+    """Whether samples may be anything: the kernel is a function that the user gives, and not a kernel object, which takes matrices."""
     return callable(kernel) and not isinstance(kernel, GaussianProcessKernel)
 
 
 def dense_if_small(X: Any) -> Any:
-    """X, dense where it is small."""
+    """X as a dense array where it is small; otherwise X itself."""
     return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
 
 
@@ -103,14 +103,14 @@ def sparse_as_configured(X: Any) -> Any:
 
 
 def stored_like(fitted: Any, X: Any) -> Any:
-    """Samples for a kernel that is a function: sparse or dense as those of the fit were, so that the function meets one storage alone."""
+    """X, sparse or dense as the samples of the fit were: a kernel that is a function then sees one kind of storage alone."""
     if sp.issparse(X) and isinstance(fitted, np.ndarray):
         return X.toarray()
     return sp.csr_array(X) if isinstance(X, np.ndarray) and X.ndim == 2 and sp.issparse(fitted) else X
 
 
 def in_storage_of(vectors: Any, X: Any) -> Iterator[tuple[slice, Any]]:
-    """Parts of X, each with its place, in the storage of the support vectors: a sample is then read in the same way alone and in any batch."""
+    """Parts of X, each with its slice, sparse or dense as the support vectors are: a sample then gives the same bits alone and in any batch."""
     n, d = X.shape
     if sp.issparse(X) == sp.issparse(vectors):
         yield slice(0, n), X
@@ -126,7 +126,7 @@ def in_storage_of(vectors: Any, X: Any) -> Iterator[tuple[slice, Any]]:
 def small_gram(
     kernel: Kernel, X: Any, order: np.ndarray | None = None, room: Callable[[], float] = float
 ) -> Table | None:
-    """The Gram matrix of X, its rows in the given order, where it is quickly computed, or takes at most ``room()`` bytes."""
+    """The Gram matrix of X, its rows in the given order; None where it is neither quickly computed nor at most ``room()`` bytes."""
     n = X.shape[0]
     entries = X.nnz / n if sp.issparse(X) else X.shape[1]
     if n * n * (entries + 10) > _SMALL_GRAM and 8 * n * n > room():
@@ -141,7 +141,7 @@ def small_gram(
 
 
 def resolve_kernel(estimator: Any, X: Any, weight: np.ndarray) -> KernelSpec:
-    """The kernel that an estimator's parameters name; None for a Gram matrix, which is known only with its samples."""
+    """The kernel that an estimator's parameters name; its ``kernel`` is None for a Gram matrix, which becomes a kernel with the samples."""
     kernel = estimator.kernel
     if kernel == "precomputed":
         return KernelSpec(None, 0.0, True)
@@ -166,7 +166,7 @@ def _named(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
 
 
 def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
-    """γ as a number. ``"scale"`` is 1/(d · var X), the variance weighted, so that weight 2 equals the row twice."""
+    """γ as a number. ``"scale"`` is 1/(d · var X), where the variance counts sample weights, so that weight 2 equals the row twice."""
     if not isinstance(gamma, str):
         return float(gamma)
     d = X.shape[1]
@@ -174,9 +174,8 @@ def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
         return 1.0 / d
     share = weight / weight.sum()
     X = dense_if_small(X)
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # entries near the largest float: γ is then 0 or NaN, and the fit says so
+    # Entries near the largest float make γ 0 or NaN, which the fit refuses with a sentence.
+    with np.errstate(over="ignore", invalid="ignore"):
         if sp.issparse(X):
             first, second = share @ X.sum(axis=1, dtype=np.float64), share @ X.power(2).sum(axis=1, dtype=np.float64)
             variance = float(np.asarray(second).item()) / d - (float(np.asarray(first).item()) / d) ** 2
@@ -185,12 +184,12 @@ def resolve_gamma(gamma: str | float, X: Any, weight: np.ndarray) -> float:
             apart = X - mean
             variance = float(share @ np.einsum("ij,ij->i", apart, apart, dtype=np.float64)) / d
         largest = max(-float(X.min()), float(X.max()))
-        rounding = (16 * UNIT * largest) ** 2  # of constant features, whose variance is zero
+        rounding = (16 * UNIT * largest) ** 2  # the variance that rounding gives to constant features
     return 1.0 / (d * variance) if variance > rounding else 1.0
 
 
 def gram_samples(gram: Any, n: int | None = None) -> tuple[np.ndarray, Precomputed]:
-    """A Gram matrix of n samples (as many as its rows if None) as a kernel, and the column of indices that stands for its samples."""
+    """(column of indices that stand for the samples, kernel) of a Gram matrix of n samples; n is the number of rows if None."""
     gram = np.asarray(gram, dtype=np.float64)
     n = gram.shape[0] if n is None else n
     if gram.shape != (n, n):
@@ -202,7 +201,7 @@ def gram_samples(gram: Any, n: int | None = None) -> tuple[np.ndarray, Precomput
 
 
 def call_kernel(kernel: Any, X: Any, Z: Any) -> np.ndarray:
-    """The matrix that a function of two sample sets returns, dense."""
+    """The Gram matrix that a function of two sets of samples returns, as a dense array."""
     n, m = _count(X), _count(Z)
     require_memory(8 * n * m, f"a kernel that is a function returns the whole matrix: {n:,} x {m:,} in float64, which")
     K = kernel(X, Z)

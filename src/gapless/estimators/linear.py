@@ -1,4 +1,4 @@
-"""LinearSVC and LinearSVR: linear models that keep w, one-vs-rest or all classes at once."""
+"""LinearSVC and LinearSVR: linear models that keep w and no support vectors."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
         return "regularized" if self.intercept == "regularized" else "free"
 
     def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray | None) -> Problem:
-        X = dense_if_small(X)  # the same solver, and to the last bit the same model, as for the dense data
+        X = dense_if_small(X)  # small sparse data then gives the same model as the same data dense, to the last bit
         return Problem(
             X, y, loss=loss, C=self.C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
         )  # fmt: skip
 
     @property
     def _kkt_tol(self) -> float | None:
-        """A gap of 1e-16, all that float64 can tell, leaves w known to 1e-8: who asks for more than that is given the KKT violation as well."""
+        """The bound on the KKT violation, for a tiny ``tol`` alone: a gap of 1e-16, float64's precision, still leaves w uncertain by 1e-8."""
         return self.tol if self.tol < 1e-10 else None
 
     def _opening(self, status: Status) -> str:
@@ -117,11 +117,11 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
         check_is_fitted(self)
         X = take_features(self, X, reset=False)
         coef: Any = self.coef_
-        coef = coef.toarray() if sp.issparse(coef) else coef  # sparsify() makes it sparse
+        coef = coef.toarray() if sp.issparse(coef) else coef  # scikit-learn's method sparsify() makes coef_ sparse
         return row_products(X, coef.T) + self.intercept_
 
     def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that contain the exact optimum's f(x), proven by the gap; infinite under an l1 penalty, whose gap does not bound w.
+        """(low, high): bounds on f(x) of the exact optimum, proven by the gap; infinite under an l1 penalty, whose gap does not bound w.
 
         >>> from gapless import LinearSVR
         >>> low, high = LinearSVR(C=100, fit_intercept=False, tol=1e-9).fit([[1.0], [2.0]], [2.0, 4.0]).decision_interval([[3.0]])
@@ -145,12 +145,12 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
 
     @property
     def _difference(self) -> float:
-        """By how much f differs at most, per unit of distance of all weights."""
+        """How much f changes at most where the weights change by a distance of one."""
         return 1.0
 
 
 def _check_penalty(penalty: str, loss: str, dual: bool | str) -> None:
-    """Refuse the one pair of a penalty and a loss that no solver is for; ``dual`` is in the message because scikit-learn's has it."""
+    """Refuse the one pair of penalty and loss that no solver covers; the message names ``dual`` because scikit-learn's message does."""
     if penalty == "l1" and loss != "squared_hinge":
         raise InvalidInputError(
             f"Unsupported set of arguments: penalty='l1' needs loss='squared_hinge'; got penalty={penalty!r}, loss={loss!r}, dual={dual!r}."
@@ -262,7 +262,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
     def _tasks(
         self, X: Any, codes: np.ndarray, weight: np.ndarray | None, by_class: np.ndarray | None
     ) -> list[Callable[[], Problem]]:
-        """The problems, one a class or one for all; ``codes`` are −1 where the weight is zero, ``by_class`` has the weights of the classes in it."""
+        """The problems: one for each class, or one for all. ``codes`` are −1 where the weight is zero; ``by_class`` is weight times class weight."""
         options: dict[str, Any] = {
             "C": self.C, "intercept": self._intercept_kind, "intercept_scale": self.intercept_scaling
         }  # fmt: skip
@@ -271,7 +271,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
             return [partial(CrammerSingerProblem, X, codes, len(self.classes_), sample_weight=by_class, **options)]
         if len(self.classes_) == 2:
             sides = [(codes == 1, by_class)]
-        else:  # LIBLINEAR's way: a class's weight counts where it is the one, not where it is among the rest
+        else:  # as in LIBLINEAR, the weight of a class counts where the class is set against the rest, not within the rest
             ones = [codes == k for k in range(len(self.classes_))]
             others = 1.0 if weight is None else weight
             sides = [(one, weight if by_class is None else np.where(one, by_class, others)) for one in ones]
@@ -282,13 +282,14 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
 
     @property
     def _gap_tol(self) -> float:
-        # Which weights are zero is decided by violations of the optimality conditions, LIBLINEAR's criterion, and the gap is of their second order.
+        # Which weights are exactly zero is decided by the violations of the optimality conditions, LIBLINEAR's criterion; the gap is of the order of
+        # their squares, and is therefore brought to the square of tol.
         sparse = self.penalty == "l1" and self.multi_class == "ovr"
         return min(self.tol, max(self.tol**2, 1e-10)) if sparse else self.tol
 
     @property
     def _difference(self) -> float:
-        # All classes at once, of which f is then the difference of two.
+        # With two classes trained at once, f is the difference of two functions, so that a distance d of all weights changes f by √2 d at most.
         return 2**0.5 if self.multi_class == "crammer_singer" and len(self.classes_) == 2 else 1.0
 
     def _starts(self, count: int) -> list[Solved | None]:
@@ -314,7 +315,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         return [beta[:, 1] - beta[:, 0]] if len(self.classes_) == 2 else list(beta.T)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x), positive for ``classes_[1]``; for more classes a column a class."""
+        """f(x), positive for ``classes_[1]``; for more than two classes a column for each class."""
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 

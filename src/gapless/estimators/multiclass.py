@@ -1,4 +1,4 @@
-"""Labels and class weights, and one-vs-one: the pairs of classes, and how their coefficients are stored (LIBSVM's layout)."""
+"""Labels, class weights, and one-vs-one: the pairs of classes, and the layout of their coefficients, which is LIBSVM's."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gapless.errors import InvalidInputError
 
 
 def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarray, np.ndarray]:
-    """(classes, codes): the labels of the samples that count, and the class of each sample; −1 where its weight is zero, as if it were absent.
+    """(classes, codes): the labels of the samples with a positive weight, and the class of each sample, which is −1 where the weight is zero.
 
-    ``one_class`` is what to say where the weights leave a single class.
+    ``one_class`` is the error message for the case that the weights leave a single class.
     """
     y = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     used = weight > 0
-    whole = y.dtype.kind in "biu"  # labels beyond doubt, but for their number
+    whole = y.dtype.kind in "biu"  # whole numbers are labels, unless they are so many that they look like targets
     if used.all():
         found = _two_numbers(y) if y.dtype.kind == "f" else _few_numbers(y)
         if found is not None:
@@ -39,7 +39,7 @@ def encode_labels(y: Any, weight: np.ndarray, one_class: str) -> tuple[np.ndarra
 
 
 def _few_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """(classes, codes) of labels that are few whole numbers close to each other: no need to sort. None where they are not."""
+    """(classes, codes) of labels that are few whole numbers close to each other, found without sorting; None for other labels."""
     if y.dtype.kind not in "iu" or not len(y):
         return None
     low, high = int(y.min()), int(y.max())
@@ -58,7 +58,7 @@ def _few_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _two_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """(classes, codes) of floating-point labels that are two whole numbers: no need to sort. None where they are not."""
+    """(classes, codes) of floating-point labels that are two whole numbers, found without sorting; None for other labels."""
     if not len(y):
         return None
     low, high = y.min(), y.max()
@@ -81,12 +81,12 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, wei
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:
-    """(0, 1), (0, 2), …, (1, 2), …: LIBSVM's order, the first class of a pair being the positive one."""
+    """The pairs of classes in LIBSVM's order (0, 1), (0, 2), …, (1, 2), …; the first class of a pair is the positive one."""
     return list(combinations(range(n_classes), 2))
 
 
 def members_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """The samples of each pair: of two classes as they come, of more those of its first class before those of its second."""
+    """The samples of each pair of classes: in their own order where there are two classes, otherwise those of the first class, then of the second."""
     if n_classes == 2:
         return [np.flatnonzero(codes >= 0)]
     each = [np.flatnonzero(codes == c) for c in range(n_classes)]
@@ -96,14 +96,14 @@ def members_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
 def pack(
     betas: list[np.ndarray], members: list[np.ndarray], codes: np.ndarray, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(support, n_support, dual_coef): support vectors sorted by class, and for each its coefficient in the n_classes − 1 pairs of its class.
+    """(support, n_support, dual_coef): the support vectors sorted by class, and the coefficients of each in the n_classes − 1 pairs of its class.
 
-    ``betas[k]`` are the coefficients of pair k for the samples ``members[k]``, positive for the pair's first class.
+    ``betas[k]`` are the coefficients of pair k for the samples ``members[k]``, positive for the first class of the pair.
     """
     full = np.zeros((n_classes - 1, len(codes)))
     if n_classes == 2:
         full[0, members[0]] = betas[0]
-    else:  # a pair's first class comes first
+    else:  # in members, the samples of a pair's first class come first
         counts = np.bincount(codes[codes >= 0], minlength=n_classes)
         for (i, j), beta, member in zip(pairs(n_classes), betas, members, strict=True):
             full[j - 1, member[: counts[i]]] = beta[: counts[i]]
@@ -116,7 +116,7 @@ def pack(
 
 
 def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
-    """(n_SV, n_pairs): the coefficient of each support vector in each pair."""
+    """The coefficient of each support vector in each pair of classes, as an array of shape (n_SV, n_pairs)."""
     ends = np.concatenate([[0], np.cumsum(n_support)])
     classes = len(n_support)
     if dual_coef.shape != (classes - 1, ends[-1]):
@@ -132,7 +132,7 @@ def unpack(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
 
 
 def vote(decisions: np.ndarray, n_classes: int) -> np.ndarray:
-    """The class with the most pairs won; a tie goes to the lowest."""
+    """The class that wins the most pairs, for each sample; of several, the first."""
     if decisions.shape[1] != n_classes * (n_classes - 1) // 2:
         raise InvalidInputError(f"{n_classes} classes must have a decision for each pair; got {decisions.shape[1]}.")
     votes = np.zeros((decisions.shape[0], n_classes), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""OneClassSVM: the support of a distribution."""
+"""OneClassSVM: novelty detection by the support of a distribution."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ class OneClassSVM(OutlierMixin, SingleKernelEstimator):
         return -self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """f(x) − ρ, positive inside and zero on the boundary: what is below the rounding error of the sum is zero."""
+        """f(x) − ρ, positive inside and zero on the boundary; a value within the rounding error of the sum is set to zero."""
         decisions = self._decisions(X)
         decisions[np.abs(decisions) <= 1e-12 * np.abs(self.offset_)] = 0.0
         return decisions
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """f(x), unshifted."""
+        """f(x), without ρ subtracted."""
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:

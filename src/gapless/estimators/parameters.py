@@ -12,7 +12,7 @@ from gapless.solvers import SOLVERS, Solver
 
 
 class Rule(NamedTuple):
-    """What a parameter may be: a test, and the words that follow "must be"."""
+    """What a parameter may be: a test of the value, and the words that follow "must be" in the error."""
 
     holds: Callable[[Any], bool]
     expected: str
@@ -27,7 +27,7 @@ def _whole(value: Any) -> bool:
 
 
 def one_of(*choices: str) -> Rule:
-    """One of these strings."""
+    """The rule for a parameter that is one of these strings."""
     return Rule(lambda value: isinstance(value, str) and value in choices, f"one of {', '.join(map(repr, choices))}")
 
 
@@ -83,7 +83,7 @@ KERNEL: dict[str, Rule] = {
 
 
 def check_parameters(estimator: Any, rules: dict[str, Rule]) -> None:
-    """Refuse the first parameter that breaks its rule, by a sentence."""
+    """Refuse the first parameter that breaks its rule, with a sentence."""
     for name, rule in rules.items():
         value = getattr(estimator, name)
         if not rule.holds(value):

@@ -1,4 +1,4 @@
-"""``verbose``: one live line while an estimator is fitted, on a terminal and nowhere else."""
+"""The live line that ``verbose`` shows while an estimator is fitted, on a terminal and nowhere else."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 from gapless.solvers import SOLVERS
 from gapless.trace import Progress as Step
 
-if TYPE_CHECKING:  # loaded where a line is shown, so that importing stays light
+if TYPE_CHECKING:  # rich is imported only where a line is shown, so that importing gapless stays fast
     from rich.console import Console
     from rich.progress import Progress
 
 
 def unit_of(step: Step) -> str:
-    """What a solver counts its iterations in."""
+    """The unit that a solver counts its iterations in."""
     solver = SOLVERS.get(step.solver)
     return "epochs" if solver is None else solver.unit
 
 
 def make_console() -> Console:
-    """Where the line goes: beside the program's own output."""
+    """The console that the line goes to: standard error, apart from the program's own output."""
     from rich.console import Console
 
     return Console(stderr=True)
@@ -29,7 +29,8 @@ def make_console() -> Console:
 class ProgressLine:
     """A bar that fills as the gap falls to ``tol`` on a logarithmic scale, with the gap, the support vectors and the rate.
 
-    Silent unless the estimator is verbose and its output is a terminal. Of several subproblems it shows the one that was checked last.
+    Nothing is shown unless the estimator is verbose and standard error is a terminal. Of several subproblems the line shows the one that was checked
+    last.
     """
 
     def __init__(self, estimator: Any, subproblems: int) -> None:
@@ -78,7 +79,7 @@ class ProgressLine:
 
 
 def log_share(first: float, gap: float, tol: float) -> float:
-    """Which share of the way from the first gap to ``tol`` is done, in orders of magnitude."""
+    """The share of the way from the first gap to ``tol`` that is done, on a logarithmic scale."""
     if not gap < first:
         return 0.0
     if gap <= tol:

@@ -22,7 +22,7 @@ from gapless.store import register
 
 
 class SingleKernelEstimator(KernelEstimator):
-    """An estimator with one subproblem and one decision function: regression and one-class."""
+    """Base of the estimators with one subproblem and one decision function: regression and one-class."""
 
     def _fit_one(self, X: Any, y: np.ndarray | None, sample_weight: Any) -> Any:
         deadline = Deadline(self.max_time)
@@ -62,7 +62,7 @@ class SingleKernelEstimator(KernelEstimator):
         return alpha
 
     def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that contain the exact optimum's f(x) for each sample, proven by the gap.
+        """(low, high): bounds on f(x) of the exact optimum for each sample, proven by the gap.
 
         >>> from gapless import SVR
         >>> model = SVR(kernel="linear", C=100, epsilon=0.0, tol=1e-9).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])

@@ -38,7 +38,7 @@ _RULES: dict[str, Rule] = {
 
 
 class _WithOurKernels(NamespaceMixin):
-    """What both share: the kernel is found once, in ``fit``, and is the one that predictions take."""
+    """What KernelRidge and KernelPCA share: the kernel is determined once, in ``fit``, and predictions use the same one."""
 
     kernel: Any
     gamma: float | str | None
@@ -46,20 +46,20 @@ class _WithOurKernels(NamespaceMixin):
     coef0: float
     kernel_params: dict[str, Any] | None
 
-    # γ is checked here, the rest by scikit-learn.
+    # The parameters of the kernel are checked here, the other ones by scikit-learn.
     _ours: ClassVar[dict[str, Any]] = {"gamma": "no_validation", "kernel": "no_validation"}
 
     def _find_kernel(self, X: Any, weight: Any = None) -> float | None:
-        """Set ``kernel_`` for the samples of a fit; returns γ, where the kernel is a name that has one."""
+        """Set ``kernel_`` for the samples of a fit; return γ where the kernel is given by name and has one, otherwise None."""
         check_parameters(self, _RULES)
         kernel, gamma = self.kernel, None
         if isinstance(kernel, Kernel):
-            kernel = clone(kernel)  # what a fitted model predicts by does not change with its parameters
+            kernel = clone(kernel)  # a later change of the parameter must not change the fitted model
         elif sp.issparse(X) and isinstance(kernel, str) and kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
         elif isinstance(kernel, str) and kernel != "precomputed":
             X = take_features(self, X, reset=True)
-            if weight is None or weight.shape != X.shape[:1]:  # scikit-learn says what is wrong with the shape
+            if weight is None or weight.shape != X.shape[:1]:  # a wrong shape is refused by scikit-learn's own fit
                 weight = np.ones(X.shape[0])
             gamma = resolve_gamma("auto" if self.gamma is None else self.gamma, X, weight)
             if kernel in _OUR_NAMES:
@@ -78,7 +78,7 @@ class _WithOurKernels(NamespaceMixin):
             require_memory(
                 8 * n * m, f"{type(self).__name__} holds the kernel's matrix: {n:,} x {m:,} in float64, which"
             )
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in words
+        with np.errstate(over="ignore", invalid="ignore"):  # entries that overflow are refused below, with a sentence
             if isinstance(kernel, Kernel):
                 K = np.asarray(kernel(X, Y))
             elif callable(kernel):
@@ -95,31 +95,31 @@ class _WithOurKernels(NamespaceMixin):
 
 
 class KernelRidge(_WithOurKernels, SklearnKernelRidge):
-    r"""Ridge regression in the features of a kernel: scikit-learn's estimator, with our kernels and our defaults.
+    r"""Ridge regression in the features of a kernel: scikit-learn's estimator, with the kernels and the defaults of Gapless.
 
     The model is f(x) = Σ aᵢ k(xᵢ, x), without an intercept. It minimises :math:`\sum_i s_i (y_i - ⟨w, φ(x_i)⟩)^2 + α\|w\|^2` (sᵢ the sample
     weights) over w = Σ aᵢφ(xᵢ), and so a solves the linear system :math:`(K + α\,\mathrm{diag}(1/s))\,a = y`. For a kernel that is no inner product
     (a sigmoid) a solves the same system, but minimises nothing.
 
-    This is :class:`sklearn.kernel_ridge.KernelRidge`: the code that solves, by one Cholesky factorisation, is scikit-learn's, and the answer is as
-    exact as that is. There is **no certificate**: nothing here proves a duality gap, and there are no ``certificate_``, ``trace_`` or ``save``.
-    Ours are the kernels, what their names mean, and the defaults, which are those of :class:`SVR`: ``kernel="rbf"`` (scikit-learn:
+    This is :class:`sklearn.kernel_ridge.KernelRidge`: the system is solved by scikit-learn's code, with one Cholesky factorisation, and the answer is
+    as exact as that. There is **no certificate**: nothing here proves a duality gap, and there are no ``certificate_``, ``trace_`` or ``save``.
+    Gapless brings the kernels, the meaning of their names, and the defaults, which are those of :class:`SVR`: ``kernel="rbf"`` (scikit-learn:
     ``"linear"``), ``gamma="scale"`` (``None``) and ``coef0=0`` (1).
 
     Parameters
     ----------
-    alpha : float or array of shape (n_targets,)
-        Strength of the regularisation; with C as in :class:`SVR`, α = 1/(2C).
-    kernel
-        A kernel of :mod:`gapless.kernels`, composed ones included; ``"linear"``, ``"poly"``, ``"rbf"`` or ``"sigmoid"``, as in :class:`SVR`;
-        ``"precomputed"``. Also what else scikit-learn's class takes: its further names, and functions, which are called for each pair of samples
-        (for a function of two matrices give ``FunctionKernel(f, vectorized=True)``).
-    gamma : "scale", "auto", None or float
-        Of a kernel given by name: 1/(d · var X), the variance weighted; 1/d, which None is too; or the number.
+    alpha : float or array of shape (n_targets,), default 1.0
+        The strength of the regularisation; with C as in :class:`SVR`, α = 1/(2C).
+    kernel : Kernel, str or callable, default "rbf"
+        A kernel of :mod:`gapless.kernels`, which may be composed of others; ``"linear"``, ``"poly"``, ``"rbf"`` or ``"sigmoid"``, as in :class:`SVR`;
+        or ``"precomputed"``. scikit-learn's further names and functions are taken too; a function is called for each pair of samples (for a function
+        of two matrices give ``FunctionKernel(f, vectorized=True)``).
+    gamma : {"scale", "auto"}, float or None, default "scale"
+        γ of a kernel that is given by name: ``"scale"`` is 1/(d · var X), where sample weights count; ``"auto"`` and None are 1/d.
     degree, coef0
-        Of a kernel given by name, as in :class:`SVR`.
-    kernel_params : dict or None
-        Further arguments of a function.
+        The parameters of a kernel that is given by name, as in :class:`SVR`.
+    kernel_params : dict, default None
+        Further arguments for a kernel that is a function.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class KernelRidge(_WithOurKernels, SklearnKernelRidge):
 
 
 class KernelPCA(_WithOurKernels, SklearnKernelPCA):
-    r"""Principal components in the features of a kernel: scikit-learn's estimator, with our kernels and our defaults.
+    r"""Principal components in the features of a kernel: scikit-learn's estimator, with the kernels and the defaults of Gapless.
 
     With features centred on the samples' mean, :math:`\tilde K = HKH` where :math:`H = 1 - \frac1n 11^⊤`, and :math:`\tilde K v = λv`, the axis
     :math:`w = \sum_i v_i \tilde φ(x_i) / \sqrt λ` has length one, and of all axes at right angles to those before it the samples vary most along
@@ -179,24 +179,24 @@ class KernelPCA(_WithOurKernels, SklearnKernelPCA):
 
     This is :class:`sklearn.decomposition.KernelPCA`: the code that finds eigenvectors, directly or by iterations to ``tol`` (``eigen_solver``), and
     the approximate ``inverse_transform`` are scikit-learn's. There is **no certificate**: nothing here proves a duality gap, and there are no
-    ``certificate_``, ``trace_`` or ``save``. Ours are the kernels, what their names mean, and the defaults, which are those of :class:`SVC`:
-    ``kernel="rbf"`` (scikit-learn: ``"linear"``), ``gamma="scale"`` (``None``) and ``coef0=0`` (1).
+    ``certificate_``, ``trace_`` or ``save``. Gapless brings the kernels, the meaning of their names, and the defaults, which are those of
+    :class:`SVC`: ``kernel="rbf"`` (scikit-learn: ``"linear"``), ``gamma="scale"`` (``None``) and ``coef0=0`` (1).
 
     Parameters
     ----------
-    n_components : int or None
-        Number of components; None keeps all whose eigenvalue is not zero.
+    n_components : int, default None
+        The number of components; None keeps all whose eigenvalue is not zero.
     kernel, gamma, degree, coef0, kernel_params
         As in :class:`KernelRidge`.
-    alpha : float
-        Of the ridge regression that ``fit_inverse_transform`` learns.
+    alpha : float, default 1.0
+        The strength of the ridge regression that ``fit_inverse_transform`` learns.
     fit_inverse_transform, eigen_solver, tol, max_iter, iterated_power, remove_zero_eig, random_state, copy_X, n_jobs
         As in scikit-learn's class.
 
     Attributes
     ----------
     eigenvalues_, eigenvectors_
-        λ, the largest first, and the v of length one, a column each.
+        The eigenvalues λ, the largest first, and the eigenvectors v of length one, each in a column.
     kernel_, gamma_
         As in :class:`KernelRidge`.
     X_fit_, dual_coef_, X_transformed_fit_
@@ -256,13 +256,13 @@ class KernelPCA(_WithOurKernels, SklearnKernelPCA):
         return self
 
     def _get_kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        """As scikit-learn's in the precision of the samples, so that float32 gives components of float32."""
+        """The matrix of the kernel in the precision of the samples, as scikit-learn's, so that float32 samples give float32 components."""
         K = super()._get_kernel(X, Y)
         return K.astype(np.float32, copy=False) if getattr(X, "dtype", None) == np.float32 else K
 
 
 def _weights(sample_weight: Any) -> np.ndarray | None:
-    """Weights for the variance of X: None where they are all the same, or all zero."""
+    """The weights for the variance of X; None where they are all the same number, or all zero."""
     if sample_weight is None or isinstance(sample_weight, Real):
         return None
     weight = as_weights(sample_weight)

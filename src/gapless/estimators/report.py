@@ -1,4 +1,4 @@
-"""What an estimator tells its user: a warning where a fit stopped early, with the likely cause where one stands out."""
+"""The warning that an estimator gives where a fit has stopped early, with the likely causes where some stand out."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from gapless.problems.problem import Problem
 from gapless.result import Result, Status
 
 NOT_FINITE = "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be preprocessed."
-_SCALES = 1e3  # features, or kernel diagonals, that differ by more than this factor
-_REACH = 1e6  # C times the typical squared norm, from where on the box hardly bounds
-_REPEATED = 0.5  # share of samples that occur more than once
-_REPEATED_ENTRIES = 2**22  # entries of X up to which repetitions are looked for
+# What counts as a likely cause of a slow fit, by hand: the thresholds decide about words in a warning alone.
+_SCALES = 1e3  # features, or entries of the kernel's diagonal, that differ by more than this factor
+_REACH = 1e6  # a larger C times the typical squared norm: the bound C on α then hardly ever holds one back
+_REPEATED = 0.5  # a larger share of samples that occur more than once
+_REPEATED_ENTRIES = 2**22  # in a larger X repetitions are not looked for: sorting its rows would take seconds
 
 
 def warn_if_early(results: list[Result], opening: Callable[[Status], str], bounds: Bounds, X: Any) -> None:
-    """One ConvergenceWarning for all judged subproblems that are not proven: what the worst of them misses, what stopped it, and what would help."""
+    """Give one ConvergenceWarning for all subproblems that are not proven: which bound the worst one misses, what stopped it, and what would help."""
     early = [result for result in results if not result.status.proven]
     if not early:
         return
@@ -39,12 +40,12 @@ def warn_if_early(results: list[Result], opening: Callable[[Status], str], bound
 
 
 def whose_words(estimator: Any) -> str:
-    """That a warning begins with words of another library, and which solver it speaks of all the same."""
+    """A sentence which says that a warning begins with another library's words, and that the solver was one of Gapless."""
     return f"These words are scikit-learn's, kept for filters of warnings; the solver was {type(estimator).__name__}'s own, of Gapless."
 
 
 def users_level() -> int:
-    """The ``stacklevel`` at which a warning names the user's line, and none of ours or of scikit-learn's."""
+    """The ``stacklevel`` at which a warning names the user's line, and not one of Gapless or scikit-learn."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("gapless", "sklearn"):
         frame, level = frame.f_back, level + 1
@@ -64,7 +65,7 @@ def _remedy(result: Result, X: Any) -> str:
 
 
 def slow_causes(problem: Problem, X: Any) -> list[str]:
-    """What makes a problem on the samples X slow to solve, each with its remedy; empty where nothing stands out."""
+    """The likely causes that make a problem on the samples X slow to solve, each with its remedy; empty where nothing stands out."""
     causes = []
     spread = _column_spread(X)
     if spread > _SCALES:
@@ -88,10 +89,10 @@ def slow_causes(problem: Problem, X: Any) -> list[str]:
 
 
 def _column_spread(X: Any) -> float:
-    """The largest over the smallest root mean square of a column that is not zero; 1 where samples are not rows of numbers."""
+    """The largest root mean square of a column divided by the smallest one that is not zero; 1 where samples are not rows of numbers."""
     if not _is_matrix(X):
         return 1.0
-    # Without a second X, which would take longer than all the rest.
+    # The squares are summed without a copy of X, which would take longer than the sums.
     total = X.multiply(X).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X, dtype=np.float64)
     square = np.asarray(total, dtype=np.float64).ravel() / X.shape[0]
     square = square[square > 0]

@@ -1,4 +1,4 @@
-"""What a fitted estimator keeps of its subproblems, and what ``compact`` leaves of that."""
+"""What a fitted estimator keeps of its subproblems, and what remains of it after ``compact``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DROPPED = {
 @register
 @record
 class Kept:
-    """What predictions, their intervals and the certificate need of one subproblem."""
+    """What predictions, their intervals and the certificate need of one subproblem: all that remains after ``compact``."""
 
     solver: str
     status: Status
@@ -44,7 +44,7 @@ class Kept:
         return float(self.offsets.sum()) / len(self.offsets)
 
     def __getattr__(self, name: str) -> Any:
-        # Asked only for what is not there.
+        # Python calls this method only for attributes that the object does not have.
         if name in _DROPPED:
             raise DroppedError(f"compact() has dropped {_DROPPED[name]}; fit the model again to have it.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -53,9 +53,9 @@ class Kept:
 @register
 @record
 class Solved(Kept):
-    """What a fitted estimator keeps of one subproblem: all but its data.
+    """What a fitted estimator keeps of one subproblem: everything except the data.
 
-    ``beta`` are the coefficients of w in the samples (of a linear estimator the dual variables, beside its w).
+    ``beta`` are the coefficients of w in the samples; of a linear estimator, which keeps w too, they are the dual variables.
     """
 
     trace: Trace = field(repr=False)

@@ -1,4 +1,4 @@
-"""Run an estimator's subproblems, side by side where asked, and keep what they prove without keeping their data."""
+"""Run the subproblems of an estimator, several at a time where asked, and keep what they prove without keeping their data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from gapless.trace import Trace
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its subproblems, and the interruption that a fitted model is to survive."""
+    """A finished run: the solved subproblems, and the interruption, which is raised once the model is set."""
 
     solved: list[Solved]
     hooks: FitHooks
@@ -46,11 +46,11 @@ class Run:
 
 
 class SolvingMixin(StoringMixin, CallbackSupport):
-    """Runs the subproblems of an estimator and sets ``certificate_`` and ``certificates_``; ``trace_`` and ``traces_`` are read from them."""
+    """Runs the subproblems of an estimator, sets ``certificate_`` and ``certificates_``, and offers ``trace_`` and ``traces_``."""
 
     _certified: ClassVar[bool] = True  # whether a fit solves problems that have certificates
     _solved: list[Any]  # Solved, or Kept after compact
-    _in_samples: ClassVar[bool] = False  # whether the model is its coefficients in the samples, and not w
+    _in_samples: ClassVar[bool] = False  # whether the model is kept as coefficients of the samples, and not as w
 
     def _solve_all(
         self,
@@ -61,9 +61,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         max_iter: float | None,
         deadline: Deadline,
     ) -> Run:
-        """Solve each problem and warn of early stops; after Ctrl-C everything is set all the same.
+        """Solve each problem and warn of those that stopped early; after Ctrl-C the certificates are set all the same.
 
-        ``data`` is (X, y, sample_weight); ``deadline`` began with the fit.
+        ``data`` is (X, y, sample_weight), for callbacks; ``deadline`` is the clock that started with the fit.
         """
         jobs = job_count(len(problems), self.n_jobs)
         deadline.expect(len(problems), jobs)
@@ -88,7 +88,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                     except Interrupted as interruption:
                         watch.halt()
                         return interruption.result.certified
-                    except KeyboardInterrupt:  # before the solve: once more, to stop at the first check
+                    except KeyboardInterrupt:  # before the solve: start it, to stop at the first check
                         if watch.halted:
                             raise
                         watch.halt()
@@ -101,7 +101,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 replace(result, status=Status.INTERRUPTED) if result.status is Status.CALLBACK else result
                 for result in results
             ]
-        # Nothing may change a certificate after it was judged.
+        # A certificate is judged last: nothing may change it after that.
         results = [judged(_final(self._settle(result), self._in_samples, bounds.gap), bounds) for result in results]
         if not watch.halted:
             warn_if_early(results, self._opening, bounds, features)
@@ -112,7 +112,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         return Run(solved, hooks, interruption)
 
     def _show_proofs(self) -> None:
-        """Set what users read of the subproblems: their certificates, and that of the worst."""
+        """Set the certificates of the subproblems, and the certificate with the widest gap, as users read them."""
         self.certificates_ = [solved.certificate for solved in self._solved]
         self.certificate_: Certificate = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
 
@@ -124,16 +124,17 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     @property
     def trace_(self) -> Trace:
-        """The history of the subproblem of the widest gap."""
+        """The history of the subproblem with the widest gap."""
         traces = self.traces_
         return traces[self.certificates_.index(self.certificate_)]
 
     def compact(self) -> Any:
-        """Drop what neither predictions nor the certificate need, so that a pickle or a saved file is small; returns the estimator.
+        """Drop everything that neither predictions nor the certificate need, so that a pickle or a saved file is small; return the estimator.
 
         Dropped are ``trace_``, ``traces_``, ``alpha_`` of classifiers and linear models, and the start of a fit with ``warm_start=True``, which then
         begins anew. Predictions, ``decision_interval``, ``certificate_``, ``save``, ``to_onnx`` and scikit-learn's attributes stay as they are.
-        ``gapless verify`` still proves a model with support vectors, whose coefficients are its dual variables; a linear model has none any more.
+        ``gapless verify`` still proves a model with support vectors, whose coefficients are the dual variables; it cannot prove a linear model, whose
+        dual variables are dropped.
 
         >>> import pickle, gapless
         >>> model = gapless.LinearSVC().fit([[float(i)] for i in range(1000)], [i // 500 for i in range(1000)])
@@ -149,7 +150,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         if hasattr(self, "_solved"):
             self._solved = [compacted(solved) for solved in self._solved]
         if hasattr(self, "_members"):
-            del self._members  # which samples each pair of classes has: for alpha_ alone
+            del self._members  # the samples of each pair of classes, which only alpha_ needs
         return self
 
     def _check_loaded(self) -> None:
@@ -166,7 +167,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         return solve(problem, self._solver_of(problem), **options).certified
 
     def _solver_of(self, problem: Problem) -> str | Solver:
-        """The solver that was named; ``smo`` by any name keeps at most ``cache_size`` MB of kernel entries."""
+        """The solver that the parameters ask for; where this is ``smo``, it keeps at most ``cache_size`` MB of kernel entries."""
         room = getattr(self, "cache_size", None) if own_solver(problem) is None else None
         if room is not None and (self.solver == "smo" or (self.solver == "auto" and not problem.is_linear)):
             return self._pairs()
@@ -178,15 +179,15 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     @property
     def _gap_tol(self) -> float:
-        """What the relative duality gap is brought to."""
+        """The relative duality gap at which subproblems stop."""
         return self.tol
 
     def _opening(self, status: Status) -> str:
-        """How the warning of an early stop begins."""
+        """The beginning of the warning of an early stop."""
         return f"{type(self).__name__} terminated early."
 
     def _settle(self, result: Result) -> Result:
-        """The result to keep, where the optimum leaves a choice."""
+        """The result to keep where several are optimal; a subclass may choose another one."""
         return result
 
     def _starts(self, count: int) -> list[Solved | None]:
@@ -196,7 +197,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         return list(previous)
 
     def _finish(self, run: Run) -> Any:
-        """Return self, or raise the interruption that a fitted and certified model has survived."""
+        """Return the estimator; after Ctrl-C raise the interruption instead, now that the model is fitted and certified."""
         run.hooks.end()
         if run.interruption is not None:
             raise run.interruption
@@ -204,16 +205,16 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
 
 def job_count(count: int, n_jobs: int | None) -> int:
-    """How many of ``count`` subproblems are solved at a time."""
+    """How many of ``count`` subproblems are solved at a time; a negative ``n_jobs`` counts back from the cores, as in joblib."""
     jobs = 1 if n_jobs is None else n_jobs
     return min(max(1, core_count() + 1 + jobs) if jobs < 0 else jobs, count)
 
 
 def run_all(run: Callable[[int], Result], count: int, jobs: int, watch: Watch) -> list[Result]:
-    """``run(k)`` for each k, on threads where there is more than one job: compiled loops hold no lock."""
+    """``run(k)`` for each k; on threads where there is more than one job, as compiled loops do not hold the interpreter's lock."""
     if jobs == 1:
         return [run(k) for k in range(count)]
-    # Each job has its part of the cores.
+    # The cores are divided among the jobs.
     with ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, core_count() // jobs),)) as pool:
         futures = [pool.submit(run, k) for k in range(count)]
         try:
@@ -225,7 +226,7 @@ def run_all(run: Callable[[int], Result], count: int, jobs: int, watch: Watch) -
 
 
 def _fitting(start: Solved | None, problem: Problem) -> Point | None:
-    """A former solution as a start, where it has the shape of the problem."""
+    """The solution of an earlier fit as a start, where it has the shape of the problem; None otherwise."""
     if start is None or len(start.beta) != problem.n_samples:
         return None
     if problem.is_linear and start.w is not None and start.w.shape == (problem.n_features,):
@@ -234,7 +235,7 @@ def _fitting(start: Solved | None, problem: Problem) -> Point | None:
 
 
 def _refuse(result: Result) -> None:
-    """A hard margin that does not exist, and numbers that overflow, are errors of the input."""
+    """Raise an error of the input where a hard margin does not exist, or where numbers have overflowed."""
     if result.status is Status.NOT_SEPARABLE:
         raise InvalidInputError(f"C=inf asks for a hard margin. {result.status}")
     if not result.problem.is_hard and not math.isfinite(result.certificate.primal):
@@ -242,12 +243,12 @@ def _refuse(result: Result) -> None:
 
 
 def _final(result: Result, in_samples: bool, tol: float) -> Result:
-    """The result whose model is kept. ``in_samples``: that is its coefficients in the samples, and not w."""
+    """The result whose model is kept; ``in_samples`` says that the model is kept as coefficients of the samples, and not as w."""
     return _one_point(result, tol) if in_samples and result.expansion is None else result
 
 
 def _keep(result: Result, in_samples: bool) -> Solved:
-    """What stays of a final and judged result."""
+    """What a fitted estimator keeps of a judged result."""
     return Solved(
         solver=result.solver,
         status=result.status,
@@ -264,7 +265,10 @@ def _keep(result: Result, in_samples: bool) -> Solved:
 
 
 def _one_point(result: Result, tol: float) -> Result:
-    """A linear result by β alone: where its best w was another iterate's, offsets and certificate of Σ βᵢxᵢ, stretched under a hard margin."""
+    """A linear result whose model is Σ βᵢxᵢ, with the offsets and the certificate of this model, which is stretched under a hard margin.
+
+    The certificate of a linear result may be that of a w from another iterate than β.
+    """
     if result.certificate.own_weights:
         return result
     primal, dual = prove(result.problem, Point(beta=result.beta), tol)

@@ -11,10 +11,11 @@ from gapless.result import Result
 
 
 def favour_other_class(result: Result) -> Result:
-    """A ν-SVC where one class carries all that it can, with the optimal offsets that favour the other class.
+    """The result of a ν-SVC, where one class has all its dual variables at their bounds, with the optimal offsets that favour the other class.
 
-    All samples of such a class are margin errors, so that its offset may go down for nothing, and ρ up: ν asks for more than the class is weighted
-    to carry. It goes until the class's outermost sample is on the decision boundary. The primal value changes by rounding alone, which is counted.
+    ν then asks for more than the weights of the class allow: all samples of the class are margin errors, so that its offset may go down, and ρ up,
+    without a cost. The offset goes down until the outermost sample of the class is on the decision boundary. The primal value changes by rounding
+    alone, which is counted.
     """
     problem, offsets = result.problem, result.offsets.copy()
     groups = [problem.groups == g for g in (0, 1)]

@@ -23,10 +23,11 @@ from gapless.solve import solve
 from gapless.solvers import InteriorPoint, Solver
 from gapless.trace import Trace
 
-_PAIRS = 20  # times the samples: where pairs pay, most are done by then
+_UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
+_PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
-"""Samples up to which a factor of their Gram matrix takes a moment."""
-_WIDE = 500  # features from which on a step of the second-order method does not
+"""The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
+_WIDE = 500  # the most features for which a step of the second-order method takes a moment
 # Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices;
 # and, on a Gram matrix, what is done with each entry, and its factorisation.
 _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP, _COPY, _CUBE = 2.0, 30, 1e5, 1.6, 0.05, 3.0, 0.03
@@ -43,22 +44,22 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         return solve(problem, pairs, **options)
     began = time.perf_counter()
     first = solve(problem, pairs, **{**options, "max_iter": _PAIRS * n})
-    if first.status is not Status.MAX_ITER:
+    if first.status not in _UNDONE:
         return first
     more = _cost(problem) / (_SAMPLE * n) - _PAIRS * n
-    if more > 0:
+    if more > 0 and first.status is Status.MAX_ITER:
         left = math.inf if max_iter is None else max_iter - first.iterations
         first = _after(
             first, problem, pairs, began, options, max_iter=None if min(more, left) == math.inf else min(more, left)
         )
-        if first.status is not Status.MAX_ITER or more >= left:
+        if first.status not in _UNDONE or (more >= left and first.status is Status.MAX_ITER):
             return first
     beta = first.beta
     try:
         beta = _second_order(problem, **_rest(options, began)).certified.beta
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
-    except GaplessError:  # numbers that its systems do not hold: pairs need none
+    except GaplessError:  # a system may hold numbers that are too large; pairs do not need one
         pass
     left = None if max_iter is None else max(1.0, max_iter - first.iterations)
     return _after(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
@@ -78,10 +79,10 @@ def _after(
 
 
 def _cost(problem: Problem) -> float:
-    """What the second-order method is expected to take, in nanoseconds; infinitely long where there is none."""
+    """The nanoseconds that the second-order method is expected to take; infinite where there is none."""
     n, X = problem.n_samples, _few_features(problem)
     if X is not None:
-        d = X.shape[1]
+        d = min(X.shape)  # fewer samples than features are solved in as many coordinates as samples
         return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
     if InteriorPoint().unsupported(problem) is not None:
         return math.inf
@@ -108,14 +109,14 @@ def _second_order(problem: Problem, **options: Any) -> Result:
 
 
 def _few_features(problem: Problem) -> Any:
-    """The samples of a linear kernel, where a system of their features is the smaller one; None elsewhere."""
+    """The samples of a linear kernel, where a system of their features, or of as many coordinates as samples, takes a moment; None elsewhere."""
     kernel, X = problem.formula
     is_linear = kernel is None or isinstance(kernel, Linear)
-    return X if is_linear and not problem.is_nu and X.shape[1] <= min(_WIDE, problem.n_samples) else None
+    return X if is_linear and not problem.is_nu and min(X.shape) <= _WIDE else None
 
 
 def _joined(first: Result, last: Result) -> Trace:
-    """The history of both."""
+    """The history of the first solve and of the last, one after the other."""
     a, b = first.trace, last.trace
     return Trace(
         unit=a.unit,

@@ -1,4 +1,4 @@
-"""The training data that an estimator takes: what scikit-learn's validation makes of it, by a short way where there is nothing to make."""
+"""Checks of the data that an estimator takes: by scikit-learn's validation, with a short cut for arrays that need no conversion."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def require_targets(estimator: Any, y: Any) -> None:
 
 
 def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-    """(X, y) of a fit, checked by scikit-learn and for what it lets through."""
+    """(X, y) of a fit, checked by scikit-learn, and for faults that scikit-learn lets pass."""
     check_kind(y, "y")
     check_objects(y, "y")
     _check_before(X)
@@ -56,7 +56,7 @@ def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, A
 
 
 def take_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X of a fit without targets (``reset``) or of a prediction, checked by scikit-learn and for what it lets through.
+    """X of a fit without targets (``reset``) or of a prediction, checked by scikit-learn, and for faults that scikit-learn lets pass.
 
     scikit-learn trusts the indices of sparse matrices, ignores masks, and takes times for numbers.
     """
@@ -78,7 +78,7 @@ def _check_after(X: Any) -> None:
 
 def _check_before(X: Any) -> None:
     check_kind(X, "X")
-    if getattr(X, "format", "csr") != "csr":  # what is CSR already is checked as it comes out
+    if getattr(X, "format", "csr") != "csr":  # a CSR matrix is checked after the validation
         check_structure(X)
 
 

@@ -1,4 +1,4 @@
-"""What looks on while subproblems are solved: the user's callbacks, the progress line, a warning where the fit turns out slow, and Ctrl-C."""
+"""What happens at each check of a subproblem: the user's callbacks, the progress line, a warning where the fit is slow, and the end after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gapless.estimators.report import slow_causes, users_level
 from gapless.problems.problem import Problem
 from gapless.trace import Callback, Progress
 
-# A fit is slow when it takes more than these many pairs a sample, or epochs. Iterations and not seconds: the same on every machine. Where samples are
-# few, a pair takes little: it is slow from where its pairs have passed over so many entries, some seconds.
+# A fit is slow when it takes more than so many epochs, or pairs for each sample; by hand. Iterations and not seconds count, so that every machine
+# gives the same warning. With few samples a pair takes little time, and a fit is slow only once its pairs have touched so many entries, some seconds.
+_SLOW_EPOCHS = 500
 _SLOW_PAIRS = 100
 _SLOW_ENTRIES = 2e9
-_SLOW_EPOCHS = 500
-_USABLE = 1e-3  # a gap from where on the last digits are being polished, slowly or not
+_USABLE = 1e-3  # with a smaller gap only the last digits are missing, and nobody is warned: it is the default tol of the kernel estimators
 
 
 class Watch:
-    """One for a fit. Its subproblems may run on several threads: whatever it calls, it calls from one at a time."""
+    """Watches one fit. Its subproblems may run on several threads; callbacks and the progress line are called from one thread at a time."""
 
     def __init__(self, estimator: Any, X: Any, hooks: FitHooks, line: ProgressLine, bounded: bool) -> None:
         self._estimator = estimator
@@ -50,14 +50,14 @@ class Watch:
                     stop |= bool(self._estimator.callback(progress))
                 return stop
 
-        # Where nobody looks on, a kernel's certificate is too dear to be computed for the show.
+        # With nothing to show and nobody to call, certificates of a kernel problem, which are expensive, are computed rarely.
         look.eager = self._estimator.callback is not None or self._hooks.active or self._line.active  # type: ignore[attr-defined]
         look.halted = lambda: self.halted  # type: ignore[attr-defined]
         return look
 
     def _tell_if_slow(self, problem: Problem, progress: Progress) -> None:
-        """Once, and only of causes that have a remedy."""
-        if progress.iterations <= _SLOW_EPOCHS:  # the least of all bounds
+        """Warn that the fit is slow, once, and only where there are causes with a remedy."""
+        if progress.iterations <= _SLOW_EPOCHS:  # the smallest of all bounds
             return
         unit = unit_of(progress)
         n = problem.n_samples

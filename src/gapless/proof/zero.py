@@ -11,8 +11,8 @@ from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
 
-# A length of w, as a share of the longest that the data allows, that counts as zero. Its square, 1e-12, is well above what rounding of Kβ leaves of
-# an optimum of zero (1e-16 and its square root's worth of samples), and well below what any tol of a model distinguishes.
+# A w whose length is at most this share of the longest that the data allows counts as zero. The square of the share, 1e-12, is well above what the
+# rounding of Kβ leaves of an optimum of zero (1e-16 times the square root of the number of samples), and well below what any tol distinguishes.
 _NO_LENGTH = 1e-6
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.problems.l1 import L1Problem
 from gapless.proof.certificate import Point, evaluate
 from gapless.solvers import L1CoordinateDescent
+from gapless.solvers.l1.barrier import L1Barrier, set_size
 from gapless.solvers.l1.newton_step import line_search
 
 X_CANCER, Y_CANCER = load_breast_cancer(return_X_y=True)
@@ -195,6 +197,102 @@ def test_line_search_finds_the_minimum(seed):
     for other in np.concatenate([np.linspace(0, 2 * t + 0.1, 200), t + np.array([-1e-5, 1e-5]) * max(t, 1)]):
         if other >= 0:
             assert value(t) <= value(other) + 1e-10
+
+
+# --- where coordinate descent creeps
+
+
+def unscaled(n, d, span=4.0, seed=0):
+    """Features with offsets and scales over some orders of magnitude; labels of noise, which few samples separate."""
+    rng = np.random.default_rng(seed)
+    X = 10.0 ** rng.uniform(-span / 2, span / 2, size=d) * (rng.normal(size=(n, d)) + 5 * rng.normal(size=d))
+    return X, np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+
+def quadratic_program(X, y, C):
+    """The least P without an intercept, by Clarabel: w = u − v, and shortfalls ξ."""
+    qpsolvers = pytest.importorskip("qpsolvers")
+    n, d = X.shape
+    Z = y[:, None] * X
+    G = sp.csc_matrix(sp.hstack([-Z, Z, -sp.eye_array(n)]))
+    P = sp.csc_matrix(sp.diags_array(np.append(np.zeros(2 * d), np.full(n, 2 * C))))
+    q = np.append(np.ones(2 * d), np.zeros(n))
+    bound = np.append(np.zeros(2 * d), np.full(n, -np.inf))
+    x = qpsolvers.solve_qp(P, q, G, -np.ones(n), lb=bound, solver="clarabel", tol_gap_rel=1e-9)
+    return primal(X, y, x[:d] - x[d : 2 * d], 0.0, np.full(n, C))
+
+
+@pytest.mark.parametrize("C", [50.0, 1e4])
+@pytest.mark.parametrize("shape", [(100, 300), (100, 80), (40, 600)])
+@pytest.mark.parametrize("intercept", ["regularized", "none"])
+def test_a_large_C_takes_few_epochs(shape, C, intercept):
+    X, y = unscaled(*shape)
+    result = gl.solve(L1Problem(X, y, C=C, intercept=intercept), tol=1e-8, max_iter=1000)
+    assert result.status is gl.Status.CONVERGED
+    assert result.certificate.relative_gap <= 1e-8
+    assert np.count_nonzero(result.w) <= min(shape)
+
+
+def test_a_quadratic_program_has_the_same_value():
+    for shape, C in (((30, 60), 100.0), ((60, 20), 10.0)):
+        X, y = unscaled(*shape, span=1.0)
+        result = gl.solve(L1Problem(X, y, C=C, intercept="none"), tol=1e-9)
+        theirs = quadratic_program(X, y, C)
+        assert result.status is gl.Status.CONVERGED
+        assert result.certificate.dual <= theirs * (1 + 1e-9)
+        assert result.certificate.primal == pytest.approx(theirs, rel=1e-5)
+
+
+def test_weights_that_the_barrier_leaves_out_come_in():
+    X, y = unscaled(40, 2000, span=1.0)
+    problem = L1Problem(X, y, C=1e3, intercept="none")
+    A = (y[:, None] * X).T
+    barrier = L1Barrier(A, problem.cost, np.zeros(2000))
+    assert len(barrier.chosen) == set_size(2000, 40) < 2000
+    for _ in range(1000):
+        if barrier.step(1e-7):
+            break
+    assert barrier.rounds > 1
+    assert np.abs(A @ barrier.alpha).max() <= 1 + 1e-6
+    assert gl.certify(problem, Point(w=barrier.w, b=0.0, beta=y * barrier.alpha)).relative_gap <= 1e-5
+    sparsest = next(barrier.models())
+    assert np.count_nonzero(sparsest) <= 40
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_storages_agree_where_the_barrier_takes_over(weighted):
+    X, y = unscaled(60, 200)
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.3, X, 0.0)
+    weight = np.arange(60) % 3 + (np.arange(60) < 5) if weighted else None
+    dense, other = (
+        gl.solve(L1Problem(stored, y, C=1e3, sample_weight=weight), tol=1e-8) for stored in (X, sp.csr_array(X))
+    )
+    assert dense.status is other.status is gl.Status.CONVERGED
+    assert other.certificate.primal == pytest.approx(dense.certificate.primal, rel=3e-8)
+
+
+def test_features_without_an_entry_stay_zero_in_the_barrier():
+    X, y = unscaled(60, 100)
+    X[:, ::4] = 0.0
+    result = gl.solve(L1Problem(X, y, C=1e4), tol=1e-8)
+    assert result.status is gl.Status.CONVERGED
+    assert not result.w[::4].any()
+
+
+def test_slopes_that_cancel_are_summed_exactly():
+    """Breast cancer as it is: float64 bounds the rounding of its slopes by more than 1e-6, and a multiple that much shorter proves as much less."""
+    problem = L1Problem(X_CANCER, Y_CANCER, C=1e4)
+    result = gl.solve(problem, tol=1e-8)
+    assert result.status is gl.Status.CONVERGED
+    slopes = [
+        sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(column, result.beta, strict=True))
+        for column in X_CANCER.T
+    ]
+    assert max(abs(slope) for slope in slopes) <= 1 + Fraction(1, 10**12)
+    one, proof = evaluate(problem, Point(w=result.w, b=result.b, beta=result.beta))
+    assert one.value - proof.value > 1e-8 * one.value >= one.value - proof.value - proof.rounding - one.rounding
+    exact = math.fsum(np.abs(result.beta)) - math.fsum(result.beta**2 / (4 * problem.cost))
+    assert proof.value < result.certificate.dual <= exact * (1 + 1e-12)
 
 
 # --- in the loop

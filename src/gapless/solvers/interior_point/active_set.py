@@ -10,6 +10,7 @@ Where the next guess is the same, the optimum is found, to rounding: a primal–
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ from gapless.data.products import matvec, rmatvec
 from gapless.losses import DualBox
 
 _ROUNDS = 12
+# Of a row's length times the model's and √features: more than rounding moves a decision by.
+_ASIDE = 8 * float(np.finfo(float).eps)
+_CORRECTIONS = 2  # of a solution: from the rounding of its system to that of its products; the second is for systems of a bad condition
 _SINGULAR = 1e-13  # condition's inverse from which on a system counts as singular: some hundred times rounding
 
 
@@ -42,10 +46,14 @@ def pin(
     beta: np.ndarray,
     w: np.ndarray,
     length: float,
+    goal: float = 0.0,
+    features: int = 0,
 ) -> Pinned | None:
     """The best point that the method passes through from (w, f, β), None where it finds no system to solve.
 
-    ``length`` is the size of residuals p − f, which makes them comparable with shares of the box.
+    ``length`` is the size of residuals p − f, which makes them comparable with shares of the box. With a large C a decision that rounding puts a
+    little on the wrong side of its kink costs much: where a gap of ``goal`` allows for it, decisions are put a little on the right side. ``features``
+    are those that the model will be multiplied with, whose rounding it is.
     """
     gamma = np.maximum(dual.upper, -dual.lower) / length
     piece, before = np.empty(len(f), dtype=np.int8), None
@@ -60,17 +68,28 @@ def pin(
             break
         fixed = np.where(piece == 2, dual.upper, np.where(piece == -2, dual.lower, 0.0))
         kinks = dual.p[between] - piece[between] * dual.epsilon[between]
-        w, found = _solve(A[between], rho, dual.d[between], g + rmatvec(A, fixed), kinks, w)
-        if not (np.isfinite(w).all() and np.isfinite(found).all()):
-            break
-        beta = fixed
-        beta[between] = found
-        f = matvec(A, w)
-        inside = np.clip(beta, dual.lower, dual.upper)
-        gap = _native.fenchel_gap(dual, f, inside) + _mismatch(A, rho, w, inside, beta)
-        if best is None or gap < best.gap:
-            best = Pinned(w, f, inside, gap)
+        q, rows, bend = g + rmatvec(A, fixed), A[between], dual.d[between]
+        aside = _ASIDE * np.sqrt((16 + features) * np.einsum("ij,ij->i", rows, rows) * float(w @ w))
+        for side in (1.0, 0.0):
+            at, found = _solve(rows, rho, bend, q, kinks + side * piece[between] * aside, w)
+            if not (np.isfinite(at).all() and np.isfinite(found).all()):
+                return best
+            there = fixed.copy()
+            there[between] = found
+            tried = _judged(A, rho, dual, at, there)
+            if best is None or tried.gap < best.gap:
+                best = tried
+            if tried.gap <= goal:
+                break
+        w, f, beta = at, tried.f, there
     return best
+
+
+def _judged(A: np.ndarray, rho: np.ndarray, dual: DualBox, w: np.ndarray, beta: np.ndarray) -> Pinned:
+    """A model and the β that it is made of, brought into the box, with their gap."""
+    f = matvec(A, w)
+    inside = np.clip(beta, dual.lower, dual.upper)
+    return Pinned(w, f, inside, _native.fenchel_gap(dual, f, inside) + _mismatch(A, rho, w, inside, beta))
 
 
 def _solve(
@@ -86,24 +105,32 @@ def _solve(
     system[:k, :k] = B @ B.T + np.diag(d)
     system[:k, k:] = A[:, ~bounded]
     system[k:, :k] = A[:, ~bounded].T
-    rhs = np.concatenate([kinks - A[:, bounded] @ (q[bounded] / rho[bounded]), -q[~bounded]])
     unit = 1.0 / np.sqrt(np.maximum(np.diag(system), np.finfo(float).tiny))
     unit[k:] = 1.0 / np.maximum(1e-300, np.abs(system[k:, :k] * unit[:k]).max(axis=1, initial=1e-300))
-    x = unit * _regular_or_shortest(system * unit * unit[:, None], unit * rhs)
-    w = w.copy()
-    w[~bounded] = x[k:]
-    w[bounded] = (q[bounded] + A[:, bounded].T @ x[:k]) / rho[bounded]
+    solve = _solver(system * unit * unit[:, None])
+    x, w = np.zeros(k + free), np.zeros_like(w)
+    w[bounded] = q[bounded] / rho[bounded]
+    # What is left is taken from w, whose products cancel less than those of β: so each correction makes Aw as exact as rounding allows.
+    for _ in range(1 + _CORRECTIONS):
+        change = unit * solve(
+            unit * np.concatenate([kinks - A @ w - d * x[:k], -q[~bounded] - A[:, ~bounded].T @ x[:k]])
+        )
+        x += change
+        w[~bounded] += change[k:]
+        w[bounded] += A[:, bounded].T @ change[:k] / rho[bounded]
     return w, x[:k]
 
 
-def _regular_or_shortest(system: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-    """The solution of a system, by elimination where its condition allows that; else the shortest of the best, which takes many times as long."""
+def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Solves a system, by elimination where its condition allows that; else for the shortest of the best, which takes many times as long."""
     factors, pivots, singular = lapack.dgetrf(system)
     if singular == 0:
         regular, _ = lapack.dgecon(factors, float(np.abs(system).sum(axis=0).max()))
         if regular > _SINGULAR:
-            return np.asarray(lapack.dgetrs(factors, pivots, rhs)[0])
-    return np.asarray(scipy.linalg.lstsq(system, rhs, cond=_SINGULAR, check_finite=False)[0])
+            return lambda rhs: np.asarray(lapack.dgetrs(factors, pivots, rhs)[0])
+    U, sizes, V = scipy.linalg.svd(system, check_finite=False)
+    rank = int(np.count_nonzero(sizes > _SINGULAR * sizes[0]))
+    return lambda rhs: np.asarray(V[:rank].T @ ((U[:, :rank].T @ rhs) / sizes[:rank]))
 
 
 def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:

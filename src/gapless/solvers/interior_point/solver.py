@@ -62,6 +62,7 @@ _LOOK = 1e-2  # relative gap of a part from which the rows outside are looked at
 _AGAIN = 10.0  # times the present μ: with which a barrier begins anew where rows came in
 _WAIT = 8  # steps after which they are looked at all the same: a part without the rows that hold it may run away
 _STEPS = 25  # of a solve, as a rule
+_IDLE = 30  # steps that do not halve the gap, after which rounding has ended it
 _PRODUCT = 1 / 60  # of an entry touched: a multiplication inside a product of matrices
 _MOST_COLUMNS, _MOST_ENTRIES = 2000, 3e7  # of the barrier's matrix: half a second a step, and 240 MB
 _ROOM = 2.0  # times what no |βᵢ| is above: so far is the bound from where it would slow the barrier down
@@ -153,6 +154,7 @@ class Part:
         self.width = width  # with which the barrier began
         self.pinned: np.ndarray | None = None  # w of the active set's exact end
         self.next_pin, self.next_look, self.looked = _PIN, _LOOK, step
+        self.least, self.idle = np.inf, 0  # the least gap so far, and steps since it was half as small
 
     @property
     def places(self) -> np.ndarray | slice:
@@ -169,9 +171,21 @@ class Part:
         """Its model."""
         return np.asarray(self.barrier.w) if self.pinned is None else self.pinned
 
+    @property
+    def stuck(self) -> bool:
+        """Whether rounding leaves nothing to gain."""
+        return self.barrier.stuck or self.idle >= _IDLE
+
+    def iterate(self) -> None:
+        """One step of the barrier."""
+        self.barrier.iterate()
+        self.idle += 1
+        if self.barrier.gap < 0.5 * self.least:
+            self.least, self.idle = self.barrier.gap, 0
+
     def ends(self, goal: float) -> bool:
         """Whether it has come to a relative gap, or as far as it can."""
-        return self.pinned is not None or self.barrier.stuck or self.share <= goal
+        return self.pinned is not None or self.stuck or self.share <= goal
 
 
 class InteriorPointEngine(Engine):
@@ -227,7 +241,7 @@ class InteriorPointEngine(Engine):
         part = self.part
         goal = max(_ROUGH, 0.1 * target) if part.sampled else _SURE * target
         if not part.ends(goal):
-            part.barrier.iterate()
+            part.iterate()
             self.work += part.barrier.A.size * 6.0
             if not part.sampled:
                 late = self.steps - part.looked >= _WAIT and part.share > _LOOK
@@ -317,9 +331,12 @@ class InteriorPointEngine(Engine):
         """Guess the active set; keep the end that it leads to where that is one."""
         part = self.part
         barrier = part.barrier
-        found = pin(barrier.A, self.rho, barrier.g, part.dual, barrier.f, barrier.beta(), barrier.w, self.length)
+        enough = max(goal, 1e-13) * abs(barrier.value)
+        found = pin(
+            barrier.A, self.rho, barrier.g, part.dual, barrier.f, barrier.beta(), barrier.w, self.length, enough, self.problem.n_features
+        )  # fmt: skip
         self.work += 4.0 * barrier.A.size
-        if found is not None and found.gap <= max(goal, 1e-13) * abs(barrier.value):
+        if found is not None and found.gap <= enough:
             part.pinned = found.w
             self.beta[part.places] = found.beta
 
@@ -333,7 +350,7 @@ class InteriorPointEngine(Engine):
             self.part = self._open()
             return Outcome.RUNNING
         self._take_beta()
-        last = part.pinned is not None or part.barrier.stuck
+        last = part.pinned is not None or part.stuck
         if part.rows is None:
             self.w = w
             return Outcome.STALLED if last else Outcome.READY

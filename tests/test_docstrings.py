@@ -1,0 +1,54 @@
+"""Every public name of the upper layers explains its parameters in numpydoc's form and shows an example; the doctests run the examples."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+
+import pytest
+
+import gapless
+
+MODULES = ("gapless", "gapless.kernels", "gapless.features", "gapless.plot", "gapless.store")
+UPPER = re.compile(r"gapless\.(\w+|(estimators|features|kernels|plot|store|verify)\.\w+|verify)$")
+# Objects that another function makes for the user, and a base class: nobody calls their constructors.
+MADE_ELSEWHERE = (gapless.Step, gapless.store.StoringMixin, gapless.Interrupted)
+
+
+def public(without=()):
+    found = []
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for each in module.__all__:
+            value = getattr(module, each)
+            if not (inspect.isclass(value) or inspect.isfunction(value)) or not UPPER.match(value.__module__):
+                continue
+            if value not in without:
+                found.append(pytest.param(value, id=f"{name}.{each}"))
+    return found
+
+
+def explained(docstring):
+    """The names that the sections Parameters and Attributes explain."""
+    names = set()
+    for section in re.findall(r"(?ms)^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", docstring):
+        for head in re.findall(r"(?m)^(\S.*)\n +\S", section):
+            names.update(re.split(r", *", head.partition(" : ")[0]))
+    return {name.lstrip("*") for name in names}
+
+
+def test_sections_are_read():
+    assert explained("Head.\n\nParameters\n----------\na, b : int\n    Two.\n**more\n    Others.\n\nReturns\n-------\nint\n    c\n") == {
+        "a", "b", "more",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", public(without=[gapless.store.StoringMixin]))  # its methods have examples
+def test_it_shows_an_example(value):
+    assert ">>>" in inspect.getdoc(value)
+
+
+@pytest.mark.parametrize("value", public(without=[*MADE_ELSEWHERE, gapless.Status, gapless.kernels.Validity]))
+def test_it_explains_every_parameter(value):
+    assert set(inspect.signature(value).parameters) <= explained(inspect.getdoc(value))
