@@ -82,7 +82,7 @@ def test_weighted_calibration(svm: ModuleType) -> None:
 
 def test_threshold_tuned_for_f1(svm: ModuleType) -> None:
     X, y = large()
-    X, y = X[:400], y[:400]
+    X, y = X[:250], y[:250]
     scorer = make_scorer(f1_score, pos_label="yes")
     model, twin = (
         TunedThresholdClassifierCV(each.SVC(), scoring=scorer, cv=3, response_method="decision_function").fit(X, y)
@@ -105,7 +105,7 @@ def test_threshold_of_ones_own(svm: ModuleType) -> None:
 
 def test_calibration_curve_of_held_out_probabilities(svm: ModuleType) -> None:
     X, y = large()
-    X, y = X[:400], y[:400]
+    X, y = X[:250], y[:250]
     curves = []
     for each in (svm, other(svm)):
         model = CalibratedClassifierCV(each.SVC(tol=1e-6), cv=3)

@@ -190,6 +190,7 @@ def test_without_a_bound_every_fit_of_a_small_data_set_converges(name: str, scal
     X = StandardScaler().fit_transform(X) if scaled else X
     machines: list[Any] = [
         *(gapless.SVC(kernel=kernel, C=C) for kernel in ("linear", "rbf", "poly", "sigmoid") for C in (1.0, 1e4)),
+        *(gapless.SVC(kernel="poly", gamma="auto", C=C) for C in (1.0, 1e4)),
         *(gapless.NuSVC(kernel=kernel, nu=0.1) for kernel in ("linear", "rbf", "poly")),
         *(gapless.OneClassSVM(kernel=kernel, nu=nu) for kernel in ("linear", "rbf", "poly") for nu in (0.1, 0.5)),
     ]
