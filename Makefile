@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py benchmarks/gallery.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native stubs test test-slow campaign mutations lint format sanitize figures docs demo wheel clean
+.PHONY: help setup native stubs test test-slow slowest campaign mutations lint format sanitize figures docs demo wheel clean
 .PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery
 
 help: ## show this list
@@ -59,8 +59,13 @@ $(READY): $(BASE)
 stubs: $(READY) $(NATIVE) ## write src/gapless/_native.pyi anew: what type checkers see of the core
 	$(BIN)/python -m nanobind.stubgen --quiet --module gapless._native --output-file src/gapless/_native.pyi
 
+FAST := -m "not slow" --doctest-modules --doctest-glob="*.md" tests src/gapless README.md $(wildcard docs)
+
 test: lint $(NATIVE) ## lint, then the fast tests, the doctests and the code in the docs
-	$(PYTEST) -m "not slow" --doctest-modules --doctest-glob="*.md" tests src/gapless README.md $(wildcard docs)
+	$(PYTEST) $(FAST)
+
+slowest: $(READY) $(NATIVE) ## the same tests without lint, and tests/slowest.txt anew: those that make test runs first
+	$(PYTEST) --record-slowest $(FAST)
 
 test-slow: $(READY) $(NATIVE) ## the tests marked slow
 	$(PYTEST) -m slow

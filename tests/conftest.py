@@ -1,4 +1,4 @@
-"""What all tests share: bounded threads, Hypothesis profiles, and the data sets beside the checkout."""
+"""What all tests share: bounded threads, Hypothesis profiles, the order of parallel runs, and the data sets beside the checkout."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
+
+from tests import slowest  # noqa: E402
+
+# Run by tests/estimators/test_array_api.py, in a process where SciPy allows it; a search for doctests would import PyTorch for it.
+collect_ignore = [] if os.environ.get("SCIPY_ARRAY_API") else ["estimators/array_api_checks.py"]
 
 # No test depends on the speed of the machine: no deadline, no complaint about slow generation.
 _ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -49,6 +54,25 @@ def load_shared(name: str) -> tuple:
         pytest.skip(f"needs the data set ../shared/data/{name}.npz, which is not there")
     with np.load(path, allow_pickle=False) as stored:
         return _read_part(stored, "") + _read_part(stored, "_test")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--record-slowest``, which ``make slowest`` passes."""
+    parser.addoption("--record-slowest", action="store_true", help="write tests/slowest.txt anew from this run")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The main process sees the reports of all workers, so it is the one that records."""
+    if config.getoption("--record-slowest", False) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(slowest.Recorder())
+
+
+@pytest.hookimpl(trylast=True)  # after pytest has sorted tests by their fixtures
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a parallel run the slowest tests come first; one process alone runs them as they stand."""
+    if hasattr(config, "workerinput"):
+        order = slowest.ordered([item.nodeid for item in items], slowest.read(), config.workerinput["workercount"])
+        items[:] = [items[place] for place in order]
 
 
 @pytest.fixture(scope="session")
