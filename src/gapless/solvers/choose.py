@@ -62,7 +62,8 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
     costs = {
         solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None
     }
-    if costs and problem.intercept == "free":  # elsewhere smo moves one βᵢ at a time, as sdca does with less
+    # Elsewhere smo moves one βᵢ at a time, as sdca does with less; and sdca has the interior-point method behind it, where that covers the problem.
+    if costs and problem.intercept == "free" and InteriorPoint.name not in costs:
         costs["smo"] = _smo(problem, digits)
     return costs
 
@@ -128,5 +129,5 @@ def _smoothed_newton(problem: Problem, digits: float) -> float:
 
 def _smo(problem: Problem, digits: float) -> float:
     n = problem.n_samples
-    pairs = digits * n * (0.5 + min(50.0, _hardness(problem) ** 0.5))
+    pairs = digits * n * (0.5 + _hardness(problem) ** 0.5)
     return 15 * _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)
