@@ -116,10 +116,10 @@ def _newton(problem: Problem, digits: float) -> float:
 
 
 def _smoothed_newton(problem: Problem, digits: float) -> float:
-    # Steps grow with the features, since each round ends where the rows near a kink are about as many.
+    # Steps grow with the features, since each round ends where the rows near a kink are about as many, and where these are no small share of all.
     n, columns = problem.n_samples, problem.n_features + 1
     part = first_size(n, columns)
-    steps = 2.0 + (1.0 + 0.02 * columns) * digits
+    steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 20.0 * columns / n)
     near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
     entries = n * problem.entry_work
     one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + (2 if entries < _CACHED else 4) * _STREAM * entries
