@@ -44,13 +44,13 @@ def choose(problem: Problem, tol: float = 1e-6, max_time: float | None = None) -
 
 
 def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
-    """The expected time in nanoseconds of each solver for linear models that covers a problem; empty for kernels.
+    """The expected time in nanoseconds of each solver for linear models that covers a problem; empty for kernels and ν-forms.
 
     >>> problem = Problem([[-1.0], [1.0]], [0, 1], loss="squared_hinge", intercept="none")
     >>> sorted(expected_costs(problem))
     ['newton', 'sdca']
     """
-    if not problem.is_linear:
+    if not problem.is_linear or problem.is_nu:
         return {}
     models: dict[type[Solver], Callable[[Problem, float], float]] = {
         SDCA: _sdca,
@@ -62,7 +62,8 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
     costs = {
         solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None
     }
-    if costs and problem.intercept == "free":  # otherwise smo moves one βᵢ at a time, which sdca does with less work
+    # Elsewhere smo moves one βᵢ at a time, which sdca does with less work; and where the interior-point method covers the problem, sdca hands over to it.
+    if costs and problem.intercept == "free" and InteriorPoint.name not in costs:
         costs["smo"] = _smo(problem, digits)
     return costs
 
@@ -115,10 +116,11 @@ def _newton(problem: Problem, digits: float) -> float:
 
 
 def _smoothed_newton(problem: Problem, digits: float) -> float:
-    # The number of steps grows with that of the features: a round ends where about as many rows are near a kink as there are features.
+    # The number of steps grows with that of the features: a round ends where about as many rows are near a kink as there are features; and it grows where
+    # these rows are no small share of all.
     n, columns = problem.n_samples, problem.n_features + 1
     part = first_size(n, columns)
-    steps = 2.0 + (1.0 + 0.02 * columns) * digits
+    steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 20.0 * columns / n)
     near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
     entries = n * problem.entry_work
     one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + (2 if entries < _CACHED else 4) * _STREAM * entries
@@ -128,5 +130,5 @@ def _smoothed_newton(problem: Problem, digits: float) -> float:
 
 def _smo(problem: Problem, digits: float) -> float:
     n = problem.n_samples
-    pairs = digits * n * (0.5 + min(50.0, _hardness(problem) ** 0.5))
+    pairs = digits * n * (0.5 + _hardness(problem) ** 0.5)
     return 15 * _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)

@@ -48,16 +48,16 @@ def test_one_that_is_stuck_hands_over_at_once():
     assert gl.certify(problem, relay.point()).relative_gap <= 1e-6
 
 
-def test_one_that_creeps_hands_over_when_it_has_cost_twice_as_much():
+def test_one_that_creeps_hands_over_when_it_has_cost_thrice_as_much():
     problem = gl.Problem(X, Y)
     work = expected_work(problem)
     assert work is not None
-    relay = relayed(problem, Idle(problem, work=0.3 * work), price=0.1 * work)
+    relay = relayed(problem, Idle(problem, work=0.3 * work), price=0.2 * work)
     steps = 0
     while not second(relay):
         relay.step(Budget(), Targets(1e-6))
         steps += 1
-    assert steps == 5
+    assert steps == 6
 
 
 def test_one_whose_steps_cost_little_has_a_bound_on_them_too():

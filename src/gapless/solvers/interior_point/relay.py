@@ -15,7 +15,7 @@ from gapless.proof.certificate import Point
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Targets
 from gapless.solvers.interior_point.solver import InteriorPoint, InteriorPointEngine, expected_work
 
-_PATIENCE = 2.0  # times the expected work of the barrier method: less would cut short solves that are about to end
+_PATIENCE = 3.0  # times the expected work of the barrier method, about one and a half times as long as it takes: less cuts short what is about to end
 _MOST_ITERATIONS = 500  # of the first solver, whatever they cost: half of what LinearSVC allows
 _FINEST = 1e-12  # relative gap below which being stuck is rounding's doing, which no other method escapes
 
