@@ -48,7 +48,7 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
 
     >>> problem = Problem([[-1.0], [1.0]], [0, 1], loss="squared_hinge", intercept="none")
     >>> sorted(expected_costs(problem))
-    ['newton', 'sdca']
+    ['interior_point', 'newton', 'sdca']
     """
     if not problem.is_linear or problem.is_nu:
         return {}
@@ -62,7 +62,7 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
     costs = {
         solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None
     }
-    # Elsewhere smo moves one βᵢ at a time, which sdca does with less work; and where the interior-point method covers the problem, sdca hands over to it.
+    # Elsewhere smo moves one βᵢ at a time, which sdca does with less work; and sdca hands over to the interior-point method where that is possible.
     if costs and problem.intercept == "free" and InteriorPoint.name not in costs:
         costs["smo"] = _smo(problem, digits)
     return costs
@@ -116,8 +116,8 @@ def _newton(problem: Problem, digits: float) -> float:
 
 
 def _smoothed_newton(problem: Problem, digits: float) -> float:
-    # The number of steps grows with that of the features: a round ends where about as many rows are near a kink as there are features; and it grows where
-    # these rows are no small share of all.
+    # The number of steps grows with that of the features: a round ends where about as many rows are near a kink as there are features. It grows too
+    # where these rows are no small share of all.
     n, columns = problem.n_samples, problem.n_features + 1
     part = first_size(n, columns)
     steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 20.0 * columns / n)
