@@ -105,7 +105,7 @@ def test_threshold_of_ones_own(svm: ModuleType) -> None:
 
 def test_calibration_curve_of_held_out_probabilities(svm: ModuleType) -> None:
     X, y = large()
-    X, y = X[:250], y[:250]
+    X, y = X[:200], y[:200]
     curves = []
     for each in (svm, other(svm)):
         model = CalibratedClassifierCV(each.SVC(tol=1e-6), cv=3)

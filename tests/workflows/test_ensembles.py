@@ -48,8 +48,8 @@ def test_soft_vote_of_calibrated_machines(svm: ModuleType) -> None:
 
     def built(svm: ModuleType) -> VotingClassifier:
         members = [
-            ("linear", CalibratedClassifierCV(svm.LinearSVC(max_iter=10_000), ensemble=False)),
-            ("rbf", CalibratedClassifierCV(svm.SVC(), ensemble=False)),
+            ("linear", CalibratedClassifierCV(svm.LinearSVC(C=0.1), ensemble=False, cv=3)),
+            ("rbf", CalibratedClassifierCV(svm.SVC(), ensemble=False, cv=3)),
             ("bayes", GaussianNB()),
         ]
         return VotingClassifier(members, voting="soft", weights=[1, 2, 1]).fit(X, y)

@@ -57,6 +57,10 @@ def test_kernels_of_gaussian_processes(svm: ModuleType, kernel: Any) -> None:
     X, y = iris()
     model, twin = (each.SVC(kernel=kernel, tol=1e-6).fit(X, y) for each in (svm, other(svm)))
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+
+
+def test_search_over_kernels_of_gaussian_processes(svm: ModuleType) -> None:
+    X, y = iris()
     search = GridSearchCV(svm.SVC(kernel=RBF(1.0)), {"kernel": [RBF(0.5), RBF(2.0)], "C": [1, 10]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.95
 

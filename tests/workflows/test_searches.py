@@ -49,8 +49,8 @@ def assert_same_search(search: Any, twin: Any, smallest_fold: int) -> None:
 def test_grid_over_c_and_gamma(svm: ModuleType) -> None:
     X, y = iris()
     grid = {"C": [0.1, 1, 10, 100], "gamma": [0.01, 0.1, "scale"]}
-    search, twin = (GridSearchCV(each.SVC(), grid, cv=5).fit(X, y) for each in (svm, other(svm)))
-    assert_same_search(search, twin, 30)
+    search, twin = (GridSearchCV(each.SVC(), grid, cv=3).fit(X, y) for each in (svm, other(svm)))
+    assert_same_search(search, twin, 50)
     assert search.best_score_ > 0.97
     table = pd.DataFrame(search.cv_results_)
     assert len(table) == 12 and table["mean_fit_time"].gt(0).all()
@@ -181,7 +181,7 @@ class GramMatrix(TransformerMixin, BaseEstimator):
 def test_search_over_precomputed_kernels(svm: ModuleType) -> None:
     """A step computes the Gram matrix, so that its parameters, and the kernel itself, are searched like any other."""
     X, y = cancer()
-    grid = {"gram__kernel": [rbf_kernel, laplacian_kernel], "gram__gamma": [0.01, 0.1], "svc__C": [1, 10]}
+    grid = {"gram__kernel": [rbf_kernel, laplacian_kernel], "gram__gamma": [0.01, 0.1]}
     searches = [
         GridSearchCV(Pipeline([("gram", GramMatrix()), ("svc", each.SVC(kernel="precomputed"))]), grid, cv=4).fit(X, y)
         for each in (svm, other(svm))
