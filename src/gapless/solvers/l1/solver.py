@@ -27,6 +27,7 @@ _INNER_SHARE = 0.1
 # Times the expected work of the interior-point method, after which it takes over: an entry takes a pass three times as long. Also after so many
 # epochs, whatever they cost: LinearSVC allows ten times as many.
 _PATIENCE, _MOST_EPOCHS = 0.7, 100.0
+_SURE = 0.9  # share of the target at which the gap is worth a certificate
 _FINEST = 1e-12  # relative gap below which slow passes are rounding's doing, which no other method escapes
 # Passes over all weights that leave P where it was, to its last digit: from there on weights only change places within rounding.
 _IDLE_PASSES = 10
@@ -56,6 +57,8 @@ class L1CoordinateDescent(Solver):
 class L1Engine(Engine):
     """A = (y ∘ X̃)ᵀ with a row for each weight, the weights (the intercept's is the last), the shortfalls 1 − yᵢf(xᵢ), and the present pass."""
 
+    judges = True
+
     def __init__(self, problem: Problem, w: np.ndarray, b: float, rng: np.random.Generator) -> None:
         self.problem, self.rng = problem, rng
         self.A = _signed_columns(problem)
@@ -75,8 +78,9 @@ class L1Engine(Engine):
     def _pass_over_all(self) -> None:
         # The shortfalls are computed anew, so that the rounding of their updates does not add up.
         self.short = 1.0 - np.asarray(self.A.T @ self.w)
-        value = float(np.abs(self.w).sum() + self.problem.cost @ np.maximum(0.0, self.short) ** 2)
-        self.lowest, self.idle = (value, 0) if value < self.lowest else (self.lowest, self.idle + 1)
+        self.value = float(np.abs(self.w).sum() + self.problem.cost @ np.maximum(0.0, self.short) ** 2)
+        self.lowest, self.idle = (self.value, 0) if self.value < self.lowest else (self.lowest, self.idle + 1)
+        self.fresh = True
         self._begin_pass(np.arange(len(self.w)), 0)
 
     def _begin_pass(self, weights: np.ndarray, inner: int) -> None:
@@ -90,12 +94,26 @@ class L1Engine(Engine):
         advance = self._descend(budget)
         if not min(targets) >= _FINEST:
             return advance
+        if self.fresh:  # at the end of a pass, when the shortfalls are exact, the gap takes one product
+            self.fresh = False
+            if advance.outcome is Outcome.RUNNING and self._gap() <= _SURE * min(targets) * self.value:
+                return advance._replace(outcome=Outcome.READY)
         self.patience -= advance.work
         creeps = self.patience <= 0 or (advance.outcome is Outcome.STALLED and self.patience < math.inf)
         if not creeps or self.beta is not None:
             return advance
         self.barrier = L1Barrier(self.A, self.problem.cost, self.w)
         return advance._replace(outcome=Outcome.RUNNING)
+
+    def _gap(self) -> float:
+        """P − D of w and the best multiple of the dual point that its shortfalls call for."""
+        alpha = 2.0 * self.problem.cost * np.maximum(0.0, self.short)
+        reach, linear = float(np.abs(np.asarray(self.A @ alpha)).max()), float(alpha.sum())
+        square = 0.5 * float(alpha @ np.maximum(0.0, self.short))  # Σ α²/(4c)
+        if not square > 0:
+            return self.value
+        t = min(0.5 * linear / square, 1.0 / reach if reach > 0 else math.inf)
+        return self.value - (t * linear - t * t * square)
 
     def _barrier_step(self, target: float) -> Advance:
         """One step of the interior-point method; at its end the passes go on from its model."""
