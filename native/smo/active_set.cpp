@@ -76,17 +76,23 @@ ActiveSet<T>::ActiveSet(Matrix<const T> given, Places places, double shift)
     return;
   }
   stride_ = (rows_ + 15) / 16 * 16;
+  filled_ = stride_;
   buffer_ = Buffer(static_cast<std::size_t>(rows_) * stride_ * sizeof(T));
   data_ = own();
-  const std::vector<Index> ends = run_ends(places);
-  for (Index i = 0; i < rows_; ++i)
-    for (Index j = 0; j < rows_; j = ends[j]) {
-      const T* const from = given.row(places[i]) + places[j];
-      T* const to = own() + i * stride_ + j;
-      for (Index k = 0; k < ends[j] - j; ++k) to[k] = from[k] + static_cast<T>(shift);
-    }
-  filled_ = stride_;
-  for (Index i = 0; i < rows_; ++i) std::fill(own() + i * stride_ + rows_, own() + (i + 1) * stride_, T(0));
+  given_ = given;
+  places_.assign(places.begin(), places.end());
+  ends_ = run_ends(places);
+  there_.assign(rows_, 0);
+}
+
+template <class T>
+void ActiveSet<T>::fetch(Index i) {
+  T* const to = own() + i * stride_;
+  const T* const from = given_.row(places_[i]);
+  for (Index j = 0; j < rows_; j = ends_[j])
+    for (Index k = j; k < ends_[j]; ++k) to[k] = from[places_[j] + k - j] + static_cast<T>(shift_);
+  std::fill(to + rows_, to + stride_, T(0));
+  there_[i] = 1;
 }
 
 template <class T>

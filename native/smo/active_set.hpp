@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/panels.hpp"
+#include "smo/table_rows.hpp"
 
 namespace gapless::smo {
 
@@ -46,6 +47,11 @@ class ActiveSet {
   Index room() const { return rows_; }
   // The table. It may have further columns of zeros, which fill up the last vector of a row.
   Matrix<const T> entries() const { return {data_, size(), filled_ > 0 ? filled_ : size(), stride_}; }
+  // The same; of a given matrix a row is copied when it is asked for.
+  TableRows<T> rows() {
+    if (there_.empty()) return entries();
+    return {entries(), there_.data(), [](void* self, Index i) { static_cast<ActiveSet*>(self)->fetch(i); }, this};
+  }
 
   std::vector<Index> ids;
   std::vector<char> inside;
@@ -53,12 +59,17 @@ class ActiveSet {
  private:
   T* own() const { return static_cast<T*>(buffer_.data()); }
   void make_room(Index known, Index limit);
+  void fetch(Index i);
 
   Panels* panels_;
   double shift_;
   Index wide_, rows_ = 0, stride_ = 0, filled_ = 0;  // filled_: the number of columns with those of zeros; 0 where there are none of zeros
   Buffer buffer_;
   const T* data_ = nullptr;  // the entries of a given matrix, or those in the buffer
+  // Of a given matrix: where the members are in it, where runs of neighbours end among them, and which rows have been copied.
+  Matrix<const T> given_ = {};
+  std::vector<Index> places_, ends_;
+  std::vector<char> there_;
 };
 
 }  // namespace gapless::smo

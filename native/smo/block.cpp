@@ -69,7 +69,7 @@ template void gather(Matrix<const double>, Places, Matrix<double>);
 
 template <class Dual, class T>
 Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f) {
-  const Index m = part.K.rows;
+  const Index m = part.K.matrix.rows;
   const Groups groups = part.groups;
   up_.resize(m);
   down_.resize(m);
@@ -104,7 +104,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     const Places chosen = set_.chosen;
     const Index q = length(chosen);
     const Matrix<T> block = square_.make(q);
-    gather<T>(part.K, chosen, block);
+    gather<T>(part.K.with(chosen), chosen, block);
     const Dual& dual = terms_.take(part.dual, chosen);
     diagonal_.resize(q);
     beta_.resize(q);
@@ -117,7 +117,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     old_ = beta_;
     const double stop = std::max(0.5 * target, share * worst);
     const Index budget = std::min(max_steps - steps, std::max(least_steps, most_turns * q));
-    const Index taken = solve_block(dual, diagonal_.data(), {block.data, q, block.columns, block.stride}, set_.starts, part.coupled,
+    const Index taken = solve_block(dual, diagonal_.data(), TableRows<T>(Matrix<const T>{block.data, q, block.columns, block.stride}), set_.starts, part.coupled,
                                     part.second_order, stop, budget, beta_.data(), f_.data());
     steps += taken;
     std::fill(last_.begin(), last_.end(), 0);
@@ -131,20 +131,21 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
         change_.push_back(beta_[k] - old_[k]);
       }
     }
-    spread<T>({part.K.data, m, m, part.K.stride}, moved_, change_.data(), f);
+    const Matrix<const T> K = part.K.with(moved_);
+    spread<T>({K.data, m, m, K.stride}, moved_, change_.data(), f);
     if (taken == 0 || moved_.empty()) return steps;
   }
 }
 
 template <class Dual, class T>
-Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal, Matrix<const T> K, const std::vector<Index>& starts, bool coupled,
+Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal, const TableRows<T>& K, const std::vector<Index>& starts, bool coupled,
                                         bool second_order, double target, Index max_steps, double* beta, double* f) {
   if (!coupled) return singles(dual, diagonal, K, target, max_steps, beta, f);
   if constexpr (Dual::is_entropy) {
     return entropy_pairs(dual, diagonal, K, second_order, max_steps, beta, f);
   } else {
-    const Index q = K.rows;
-    room_.resize(pair_room(K.columns));
+    const Index q = K.matrix.rows;
+    room_.resize(pair_room(K.matrix.columns));
     if constexpr (sizeof(T) == 4) {
       double least = infinity, most = -infinity;
       for (Index k = 0; k < q; ++k) {
@@ -161,7 +162,7 @@ Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal
         std::fill(exact.row(i) + q, exact.row(i) + exact.columns, 0.0);
       }
       room_.resize(pair_room(exact.columns));
-      const PairBlock<double> block = {dual, diagonal, {exact.data, q, exact.columns, exact.stride}, q, starts.data(), count(starts.size()) - 1};
+      const PairBlock<double> block = {dual, diagonal, Matrix<const double>{exact.data, q, exact.columns, exact.stride}, q, starts.data(), count(starts.size()) - 1};
       return pair_loops().full(block, second_order, target, max_steps, beta, f, room_.data());
     } else {
       const PairBlock<double> block = {dual, diagonal, K, q, starts.data(), count(starts.size()) - 1};
@@ -172,9 +173,9 @@ Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal
 
 // SMO by pairs where the dual has an entropy: i and j are chosen by what a step gains.
 template <class Dual, class T>
-Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagonal, Matrix<const T> K, bool second_order, Index max_steps,
+Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagonal, const TableRows<T>& K, bool second_order, Index max_steps,
                                           double* beta, double* f) {
-  const Index q = K.rows;
+  const Index q = K.matrix.rows;
   std::vector<double> up(q), down(q);
   for (Index step = 0; step < max_steps; ++step) {
     if (step % 64 == 63) listen();
@@ -215,9 +216,9 @@ Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagon
 
 // SMO by single variables, where no constraint couples them: in each step the variable that gains most.
 template <class Dual, class T>
-Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, Matrix<const T> K, double target, Index max_steps, double* beta,
+Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, const TableRows<T>& K, double target, Index max_steps, double* beta,
                                     double* f) {
-  const Index q = K.rows;
+  const Index q = K.matrix.rows;
   for (Index step = 0; step < max_steps; ++step) {
     if (step % 64 == 63) listen();
     Index i = -1;

@@ -37,11 +37,11 @@ class Square {
 template <class Dual, class T>
 class BlockSolver {
  public:
-  // The problem of solve(): the dual of the K.rows samples whose kernel matrix is K.
+  // The problem of solve(): the dual of the samples whose kernel matrix is K.
   struct Part {
     const Dual& dual;
     const double* diagonal;
-    Matrix<const T> K;
+    TableRows<T> K;
     Groups groups;
     bool coupled, second_order;
   };
@@ -51,12 +51,12 @@ class BlockSolver {
   Index solve(const Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f);
 
   // Maximises over one block, whose groups are side by side and begin at `starts`. Writes beta, and f in the precision of K; returns the steps taken.
-  Index solve_block(const Dual& dual, const double* diagonal, Matrix<const T> K, const std::vector<Index>& starts, bool coupled, bool second_order,
+  Index solve_block(const Dual& dual, const double* diagonal, const TableRows<T>& K, const std::vector<Index>& starts, bool coupled, bool second_order,
                     double target, Index max_steps, double* beta, double* f);
 
  private:
-  Index entropy_pairs(const Dual& dual, const double* diagonal, Matrix<const T> K, bool second_order, Index max_steps, double* beta, double* f);
-  Index singles(const Dual& dual, const double* diagonal, Matrix<const T> K, double target, Index max_steps, double* beta, double* f);
+  Index entropy_pairs(const Dual& dual, const double* diagonal, const TableRows<T>& K, bool second_order, Index max_steps, double* beta, double* f);
+  Index singles(const Dual& dual, const double* diagonal, const TableRows<T>& K, double target, Index max_steps, double* beta, double* f);
 
   Selection selection_;
   WorkingSet set_;

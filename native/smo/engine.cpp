@@ -136,7 +136,7 @@ class Engine final : public Smo {
   SmoOutcome solve_everybody(double worst, double gap, double noise, Index max_steps, double gap_target, double kkt_target) {
     if (worst <= least_violation<Dual>(noise)) return stalled(SmoOutcome::ready);
     const double target = complete() && worst > kkt_target ? kkt_target : round_target(worst, worst, gap, gap_target, kkt_target);
-    const typename BlockSolver<Dual, T>::Part part = {dual_, problem_.diagonal, table_.entries(), groups(), problem_.coupled, options_.second_order};
+    const typename BlockSolver<Dual, T>::Part part = {dual_, problem_.diagonal, table_.rows(), groups(), problem_.coupled, options_.second_order};
     const Index taken = maximise(part, target, max_steps, beta_.data(), f_.data());
     pairs_ += static_cast<double>(taken);
     work_ += 4.0 * static_cast<double>(taken) * static_cast<double>(complete() ? n_ : std::min(n_, block_size));
@@ -207,10 +207,10 @@ class Engine final : public Smo {
   Index maximise(const typename BlockSolver<Dual, T>::Part& part, double target, Index max_steps, double* beta, double* f) {
     if (complete()) return blocks_.solve(part, n_, groups_share, target, max_steps, beta, f);
     Index moved = 0;
-    const Index m = part.K.rows;
+    const Index m = part.K.matrix.rows;
     if constexpr (!Dual::is_entropy)
       if (faced_) {
-        moved = solve_face<T>(part.dual, part.diagonal, part.K, part.coupled, target, beta, f) / 2;
+        moved = solve_face<T>(part.dual, part.diagonal, part.K.matrix, part.coupled, target, beta, f) / 2;
         finishes_ += moved > 0;
       }
     const std::vector<double> before(beta, beta + m);
@@ -342,10 +342,15 @@ class Engine final : public Smo {
   void refresh(std::optional<std::vector<Index>> near) {
     if (complete()) {
       std::fill(f_.begin(), f_.end(), 0.0);
-      std::vector<Index> all(n_);
-      std::iota(all.begin(), all.end(), Index(0));
-      const Matrix<const T> K = table_.entries();
-      spread<T>({K.data, n_, n_, K.stride}, all, beta_.data(), f_.data());
+      std::vector<Index> support;
+      std::vector<double> values;
+      for (Index k = 0; k < n_; ++k)
+        if (beta_[k] != 0.0) {
+          support.push_back(k);
+          values.push_back(beta_[k]);
+        }
+      const Matrix<const T> K = table_.rows().with(support);
+      spread<T>({K.data, n_, n_, K.stride}, support, values.data(), f_.data());
       return;
     }
     if (sizeof(T) == 4) {

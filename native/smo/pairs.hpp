@@ -9,6 +9,7 @@
 #include "core/dual.hpp"
 #include "core/isa.hpp"
 #include "core/span.hpp"
+#include "smo/table_rows.hpp"
 
 namespace gapless::smo {
 
@@ -18,7 +19,7 @@ template <class T>
 struct PairBlock {
   const DualBox& dual;
   const double* diagonal;
-  Matrix<const T> K;
+  TableRows<T> K;
   Index n;
   const Index* starts;
   Index n_groups;

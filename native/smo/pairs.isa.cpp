@@ -129,8 +129,8 @@ template <class T>
 Index solve(const PairBlock<T>& block, bool second_order, double target, Index max_steps, double* beta, double* f, double* room) {
   const DualBox& dual = block.dual;
   const double* diagonal = block.diagonal;
-  const Matrix<const T> K = block.K;
-  const Index q = block.n, wide = block.n_groups == 1 ? K.columns : q;
+  const TableRows<T>& K = block.K;
+  const Index q = block.n, wide = block.n_groups == 1 ? K.matrix.columns : q;
   const Index apart = (wide + 31) / 16 * 16;
   double* near = room;
   T* place = reinterpret_cast<T*>(room + apart);
@@ -172,7 +172,7 @@ Index solve(const PairBlock<T>& block, bool second_order, double target, Index m
     if (second_order) j = partner(s, K.row(i), s.both[i], s.rise[i] - s.g[i], begin, end);
     if (j < 0 || i == j) break;
     const double sum = diagonal[i] + diagonal[j];
-    double eta = sum - 2.0 * K(i, j);
+    double eta = sum - 2.0 * K.row(i)[j];
     eta = eta > 1e-12 * sum ? eta : 1e-12 * sum;
     eta = eta > 1e-300 ? eta : 1e-300;
     double new_i = beta[i], new_j = beta[j];
