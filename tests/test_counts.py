@@ -50,7 +50,7 @@ EVERYWHERE = {
 SENTENCES = [
     (
         "README.md",
-        "one recipe, {} methods",
+        "one recipe for {} methods",
         len(sections(DOCS / "kernelised.md")["The kernel trick beyond the margin"]),
     ),
     ("docs/conventions.md", "β, and α in {} scalings", len(SCALINGS)),
@@ -59,8 +59,8 @@ SENTENCES = [
     ("docs/reliability.md", "make campaign # {} problems", default("COUNT", "campaign")),
     ("docs/reliability.md", "make mutations # {} damaged model files", default("COUNT", "mutations")),
     ("docs/reliability.md", "a fixed slice of {} problems", SLICE),
-    ("src/gapless/testing.py", "scikit-learn's {} classes are replaced by ours", len(NAMES)),
-    ("src/gapless/testing.py", "one of scikit-learn's {} classes", len(NAMES)),
+    ("src/gapless/testing.py", "scikit-learn's {} estimators are replaced by those of Gapless", len(NAMES)),
+    ("src/gapless/testing.py", "one of scikit-learn's {}.", len(NAMES)),
     (
         "src/gapless/problems/conventions.py",
         "The {} ways in which texts state the trade-off",

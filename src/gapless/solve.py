@@ -20,6 +20,7 @@ from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best, Points, iterate_of
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, combine
 from gapless.proof.exact_ray import equal_rows_ray
+from gapless.proof.hard import beta_of_model
 from gapless.proof.points import CertifiedPoint
 from gapless.proof.separability import find_ray
 from gapless.proof.zero import vanishes
@@ -373,7 +374,9 @@ class _Run:
             # The proof holds for a better point than the algorithm's own, and this better point becomes the model.
             own = certificate.point
             assert own is not None
-            found = changed(found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=own.beta)
+            found = changed(
+                found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=beta_of_model(self.problem, own)
+            )
         if status is Status.NOT_SEPARABLE:
             certificate = self._without_model(certificate)
             if not _is_finite(found.w, found.expansion, found.offsets, found.beta):

@@ -72,7 +72,6 @@ def test_compare_kernel_and_refusals(csv_file):
         "sgd",
         "pegasos",
         "sdca",
-        "interior_point",
         "newton",
         "smoothed_newton",
     }

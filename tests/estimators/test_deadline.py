@@ -179,8 +179,8 @@ def test_the_last_certificate_is_within_the_time(monkeypatch):
 
 
 def test_auto_takes_short_steps_where_no_solver_ends_in_time():
-    X = np.random.default_rng(0).normal(size=(2000, 300))
-    problem = gl.Problem(X, np.arange(2000) % 2, intercept="regularized")
+    X = np.random.default_rng(0).normal(size=(20_000, 30))
+    problem = gl.Problem(X, np.arange(20_000) % 2, intercept="regularized")
     costs = expected_costs(problem, 1e-6)
     best = min(costs, key=costs.__getitem__)
     assert best != "sdca"

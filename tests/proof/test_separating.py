@@ -74,3 +74,15 @@ def test_a_polynomial_whose_coefficients_round_more_than_the_margin_is_wide():
     result = gl.solve(gl.Problem(X, y, kernel=kernel, C=1e3), "interior_point", tol=1e-3, kkt_tol=1e-3)
     assert result.certificate.relative_gap <= 1e-3
     assert refutations(result.certified, ["polynomial", 0.25, 3, 1.0]) == []
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(0.1)], ids=repr)
+def test_the_model_of_a_result_is_that_of_its_own_beta(kernel):
+    """Where the stretched point is what was proven, β is stretched with it: f = Σ βᵢ k(x, xᵢ) + b to rounding, and β is feasible."""
+    X, y = separable(apart=1.0, d=10)
+    result = gl.solve(gl.Problem(X, y, C=1e6, kernel=kernel), "smo", tol=1e-4)
+    assert not result.certificate.own_weights
+    K = X @ X.T if kernel is None else kernel(X, X)
+    np.testing.assert_allclose(result.decision_function(X), K @ result.beta + result.b, rtol=1e-9, atol=1e-9)
+    assert result.beta.sum() == pytest.approx(0.0, abs=1e-12 * np.abs(result.beta).sum())
+    assert (np.where(y, 1, -1) * result.beta >= 0).all() and np.abs(result.beta).max() <= 1e6

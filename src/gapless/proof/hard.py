@@ -9,7 +9,9 @@ import numpy as np
 
 from gapless.kernels.rounding import UNIT
 from gapless.problems.problem import Problem
-from gapless.proof.points import PrimalPoint
+from gapless.proof.points import CertifiedPoint, PrimalPoint
+
+_SAME = 1e-9  # the largest difference, relative to w, of two vectors that are multiples of each other but for rounding
 
 
 def hard_primal(
@@ -66,3 +68,22 @@ def hard_offset(problem: Problem, f: np.ndarray, y: np.ndarray) -> float:
         apart = y - f
         return 0.5 * (float(apart.max()) + float(apart.min()))
     return -0.5 * (float(f[y > 0].min()) + float(f[y < 0].max()))
+
+
+def beta_of_model(problem: Problem, point: CertifiedPoint) -> np.ndarray:
+    """β of the certified model: where w is Σ βᵢφ(xᵢ) stretched to a smallest margin of one, β stretched likewise; else the β of the dual point.
+
+    The stretched β is feasible too, and its D less by the square of what was stretched.
+    """
+    beta = point.beta
+    if problem.is_hard or problem.is_nu or beta.ndim > 1 or not beta.any():
+        return beta
+    own = beta if point.w is None else problem.weights(beta)
+    model = point.expansion if point.w is None else point.w
+    if model is None or not own.any():
+        return beta
+    stretch = float(model @ own) / float(own @ own)
+    same = np.abs(model - stretch * own).max() <= _SAME * np.abs(model).max()
+    stretched = stretch * beta
+    inside = bool(((problem.dual.lower <= stretched) & (stretched <= problem.dual.upper)).all())
+    return stretched if same and inside else beta
