@@ -33,7 +33,7 @@ def pin(scaled: ScaledDual, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarr
             scaled.Q[np.ix_(rows, rows)], scaled.A[:, rows], -sign[free] * price[free] - (scaled.Q @ beta)[rows],
             scaled.totals - scaled.A @ beta,
         )  # fmt: skip
-        if found is None:
+        if found is None or not np.isfinite(found[0]).all():
             return None
         x[free] = sign[free] * found[0]
         beta = scaled.joined(x)

@@ -53,7 +53,8 @@ class KernelBarrier(Engine):
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         taken, outcome = 0, Outcome.RUNNING
-        with one_blas_thread():  # the result must not depend on their number
+        # The result must not depend on the number of threads. A step that overflows leaves numbers that are not finite, and is the last.
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             while outcome is Outcome.RUNNING and taken < self.whole_steps(budget, self.cost):
                 if not self.stuck:
                     self._iterate()
@@ -139,8 +140,7 @@ class KernelBarrier(Engine):
         lacking = scaled.totals - scaled.A @ beta
         theta = z / x + t / room
         weight = np.bincount(sample, weights=1.0 / theta, minlength=len(beta))
-        with np.errstate(divide="ignore"):
-            inverse = np.where(weight > 0, 1.0 / weight, 1.0)  # a sample without parts stays at zero
+        inverse = np.where(weight > 0, 1.0 / weight, 1.0)  # a sample without parts stays at zero
         factor = self._factor(inverse)
         if factor is None:
             self.stuck = True
