@@ -192,7 +192,8 @@ class _Run:
             status = self.check(Point(), known=self.best.zero)
         else:
             first = start or engine.point()
-            if known is None and first.beta is not None and first.w is None and not first.beta.any():
+            zero = self.best.zero[1].beta
+            if known is None and first.w is None and first.beta is not None and np.array_equal(first.beta, zero):
                 known = self.best.zero
             status = self.check(first, known=known)
         targets = Targets(self.tol, _AHEAD * self.kkt_tol)

@@ -20,7 +20,7 @@ def prove(problem: Problem, point: Point, tol: float) -> Points:
 
 def sharpened(problem: Problem, points: Points, tol: float, seconds: float = math.inf) -> Points:
     """The same points, proven with twice the digits where only rounding keeps the gap above ``tol``, and where that takes at most ``seconds``."""
-    if not hides(points, tol, zero_level(problem)):
+    if not _is_hidden(problem, points, tol):
         return points
     refined = refine(problem, *points, seconds)
     return points if refined is None else (refined[0], replace(refined[1], iterate=points[1].iterate))
@@ -42,6 +42,15 @@ def hides(points: Points, tol: float, level: float = 0.0) -> bool:
         return False
     rounding = primal.rounding + dual.rounding
     return math.isinf(rounding) or gap - rounding <= goal
+
+
+def _is_hidden(problem: Problem, points: Points, tol: float) -> bool:
+    """Whether rounding alone keeps the gap above ``tol``, or above what counts as zero where the optimum may be zero."""
+    if hides(points, tol):
+        return True
+    primal, dual = points
+    is_met = 0 <= primal.value - dual.value <= tol * abs(primal.value)
+    return problem.is_nu and not is_met and hides(points, tol, zero_level(problem))
 
 
 class Best:
@@ -101,4 +110,4 @@ class Best:
     @property
     def is_hidden(self) -> bool:
         """Whether rounding alone keeps the best points from ``tol``, so that another point would hardly prove more."""
-        return math.isfinite(self.certificate.gap) and hides(self.points, self.tol, zero_level(self.problem))
+        return math.isfinite(self.certificate.gap) and _is_hidden(self.problem, self.points, self.tol)

@@ -20,6 +20,17 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
     return _native.proof_feasible(dual.lower, dual.upper, problem.groups, problem.totals, free, beta)
 
 
+def first_point(problem: Problem) -> np.ndarray:
+    """A point that meets the totals of a ν-form with few support vectors: each group's first samples at their bound."""
+    beta = np.zeros(problem.n_samples)
+    for g, total in enumerate(problem.totals):
+        members = np.flatnonzero(problem.groups == g)
+        reach = problem.cost[members]
+        before = np.cumsum(reach) - reach
+        beta[members] = np.sign(total) * np.clip(abs(total) - before, 0.0, reach)
+    return feasible(problem, beta)[0]
+
+
 def best_multiple(box: DualBox, beta: np.ndarray, square: float) -> tuple[float, float]:
     """(s, D(sβ)) for the best s that stays in the box, where ``square`` is βᵀKβ."""
     return _native.proof_best_multiple(box, beta, square)

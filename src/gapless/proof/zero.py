@@ -50,11 +50,18 @@ def zero_level(problem: Problem) -> float:
     (used,) = np.nonzero(problem.cost > 0)
     squares = problem.diagonal[used]
     if len(problem.totals) > 1:
-        first = used[:1]
-        rows = Panels(problem.kernel or Linear(), problem.X, np.float64, first).apply(problem.X[used], np.ones(1))
-        squares = 0.25 * np.maximum(0.0, squares - 2.0 * rows + squares[0])
+        squares = 0.25 * np.maximum(0.0, squares - 2.0 * _row(problem, used) + squares[0])
     size = _NO_LENGTH * float(np.abs(problem.totals).sum())
     return 0.5 * size**2 * float(squares.max())
+
+
+def _row(problem: Problem, used: np.ndarray) -> np.ndarray:
+    """The kernel entries of the first sample with all of these."""
+    given = None if problem.kernel is None else problem.panels.given
+    if given is not None:
+        gram, places = given
+        return gram[places[used[0]], places[used]]
+    return Panels(problem.kernel or Linear(), problem.X, np.float64, used[:1]).apply(problem.X[used], np.ones(1))
 
 
 def _may_vanish(problem: Problem) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from gapless.data.distinct import distinct_samples
 from gapless.losses import DualEntropy, DualTerms
 from gapless.problems.problem import Problem
-from gapless.proof.feasible import feasible
+from gapless.proof.feasible import feasible, first_point
 from gapless.record import record
 
 FEW = 1200  # the most samples of which all kernel entries are kept, in float64 (``few`` of native/smo/sizes.hpp)
@@ -71,18 +71,7 @@ def distinct(problem: Problem, rng: np.random.Generator) -> Samples:
 def begin(problem: Problem) -> np.ndarray:
     """β to begin with: zero; in a ν-form a point that meets its totals; for the entropy the middle of its box, at whose ends slopes are infinite."""
     if problem.is_nu:
-        return _first_in(problem)
+        return first_point(problem)
     if isinstance(problem.dual, DualEntropy):
         return feasible(problem, 0.5 * (problem.dual.lower + problem.dual.upper))[0]
     return np.zeros(problem.n_samples)
-
-
-def _first_in(problem: Problem) -> np.ndarray:
-    """A point that meets the totals of a ν-form with few support vectors: each group's first samples at their bound."""
-    beta = np.zeros(problem.n_samples)
-    for g, total in enumerate(problem.totals):
-        members = np.flatnonzero(problem.groups == g)
-        reach = problem.cost[members]
-        before = np.cumsum(reach) - reach
-        beta[members] = np.sign(total) * np.clip(abs(total) - before, 0.0, reach)
-    return feasible(problem, beta)[0]
