@@ -12,11 +12,13 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpstrf
 
 from gapless.errors import GaplessError, Interrupted
 from gapless.kernels import Linear
+from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Point
+from gapless.proof.certificate import Point, is_valid
 from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
@@ -27,6 +29,7 @@ _UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something
 _PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
 """The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
+_FEWER = 0.3  # the share of the samples that features may number for their system to be the faster one: their steps and those of n×n are alike then
 _WIDE = 500  # the most features for which a step of the second-order method takes a moment
 # Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices;
 # and, on a Gram matrix, what is done with each entry, and its factorisation.
@@ -98,8 +101,10 @@ def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
 
 
 def _second_order(problem: Problem, **options: Any) -> Result:
-    """The same problem by an interior point: as a linear one where it is one of few features, or on its Gram matrix."""
+    """The same problem by an interior point: as a linear one where few features have the kernel's products, or on its Gram matrix."""
     X = _few_features(problem)
+    if X is None:
+        X = _factor(problem)
     if X is not None:
         problem = Problem(
             X, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
@@ -113,6 +118,27 @@ def _few_features(problem: Problem) -> Any:
     kernel, X = problem.formula
     is_linear = kernel is None or isinstance(kernel, Linear)
     return X if is_linear and not problem.is_nu and min(X.shape) <= _WIDE else None
+
+
+def _factor(problem: Problem) -> np.ndarray | None:
+    """Rows whose products are the kernel's, by a triangular factor of the Gram matrix, where that has far fewer columns than samples; else None.
+
+    A polynomial of few features is such a kernel: degree 3 in two features has ten monomials.
+    """
+    kernel, X = problem.formula
+    if kernel is None or problem.is_nu or not is_valid(problem):
+        return None
+    K = np.asfortranarray(kernel(X, X))
+    scale = np.sqrt(np.maximum(K.diagonal(), 0.0))
+    scale[scale == 0] = 1.0
+    K /= scale[:, None] * scale  # samples of very different sizes keep their own digits
+    with one_blas_thread():  # the result must not depend on their number
+        factor, order, rank, _ = dpstrf(K, lower=1, tol=len(K) * np.finfo(float).eps)
+    if rank > min(_WIDE, _FEWER * len(K)):
+        return None
+    rows = np.empty((len(K), rank))
+    rows[order - 1] = np.tril(factor)[:, :rank]
+    return np.ascontiguousarray(rows * scale[:, None])
 
 
 def _joined(first: Result, last: Result) -> Trace:
