@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "min_reported_time": 10,
+    "write_computation_times": False,
     "show_memory": False,
     "show_signature": False,
     "reset_modules": ("matplotlib",),
