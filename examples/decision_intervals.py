@@ -31,5 +31,5 @@ for ax, tol in zip(panels, (1e-1, 1e-2, 1e-4), strict=True):
     ax.scatter(x[:, 0], 1.9 * y, s=10, marker="|", color="#D55E00", label="samples, by class")
     ax.set(title=f"tol = {tol:g}: {sure:.0%} of the signs proven", xlabel="x")
 panels[0].set(ylabel="f(x)", ylim=(-3, 3))
-panels[0].legend(loc="lower left", fontsize=8)
+figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
 plt.show()
