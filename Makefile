@@ -151,5 +151,5 @@ bench-linear: $(READY) $(NATIVE) ## linear models against LIBLINEAR, Snap ML and
 	$(BIN)/python benchmarks/linear.py
 
 clean: ## remove .venv, caches and everything that was built
-	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist docs/_build docs/api docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist docs/_build docs/api docs/gallery
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -18,6 +18,8 @@ version = release = gapless.__version__
 
 extensions = [
     "api_pages",
+    "prose_cells",
+    "readable_math",
     "source_pages",
     "tidy_blocks",
     "myst_parser",
@@ -33,6 +35,9 @@ add_module_names = False
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
+
+# A formula that is wider than the page is broken at its operators.
+mathjax3_config = {"output": {"displayOverflow": "linebreak"}}
 
 # Methods and properties are listed by autodoc: numpydoc's own tables would list those of scikit-learn's base classes too.
 numpydoc_show_class_members = False
@@ -50,6 +55,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "min_reported_time": 10,
+    "write_computation_times": False,
     "show_memory": False,
     "show_signature": False,
     "reset_modules": ("matplotlib",),

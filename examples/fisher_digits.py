@@ -20,7 +20,7 @@ models = {
     "RBF": gl.KernelFisherDiscriminant(gamma=0.001, alpha=1e-4).fit(X[train], y[train]),
 }
 accuracy = {name: model.score(X[test], y[test]) for name, model in models.items()}
-print(accuracy)
+print({name: round(share, 3) for name, share in accuracy.items()})
 
 # %%
 # Each unseen digit is drawn as its numeral, on the first two of nine axes.

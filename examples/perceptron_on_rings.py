@@ -29,6 +29,8 @@ print(f"{mistakes} mistakes, and never more than {bound:.0f}")
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.9), layout="constrained")
 draw = gl.plot.DecisionDisplay.from_estimator
 draw(plane, X, y, grid=250).plot(left, title=f"⟨x, z⟩: {plane.score(X, y):.0%} right")
-draw(model, X, y, grid=250).plot(right, title=f"RBF: {model.score(X, y):.0%} right, {mistakes} mistakes (ringed)")
+draw(model, X, y, grid=250).plot(
+    right, title=f"RBF: {model.score(X, y):.0%} right, {len(model.support_vectors_)} stored (ringed)"
+)
 right.scatter(*model.support_vectors_.T, s=90, facecolors="none", edgecolors="black")
 plt.show()

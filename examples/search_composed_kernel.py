@@ -18,7 +18,7 @@ from gapless.kernels import RBF, Linear
 X, y = make_moons(200, noise=0.3, random_state=0)
 gammas, costs = np.logspace(-2, 2, 7), np.logspace(-2, 3, 6)
 search = GridSearchCV(gl.SVC(kernel=Linear() + RBF()), {"kernel__right__gamma": gammas, "C": costs}, cv=4).fit(X, y)
-print(search.best_params_, f"{search.best_score_:.3f}")
+print({name: float(value) for name, value in search.best_params_.items()}, f"{search.best_score_:.3f}")
 print(search.best_estimator_.certificate_)
 
 scores = search.cv_results_["mean_test_score"].reshape(len(costs), len(gammas))

@@ -34,6 +34,6 @@ for ax, (name, (problem, feature_map)) in zip(panels, models.items(), strict=Tru
     accuracy[name] = float((result.predict(problem.X) == y).mean())
     print(f"{name:<18}  accuracy {accuracy[name]:.3f}  support vectors {len(result.support):>3}  {result.certificate}")
     display = gl.plot.DecisionDisplay.from_result(result, X, feature_map=feature_map, grid=250)
-    display.plot(ax, title=f"{name}: {accuracy[name]:.0%} right", legend=False)
+    display.plot(ax, title=f"{name}: {accuracy[name]:.1%} right", legend=False)
 figure.legend(handles=display.handles(), loc="outside lower center", ncols=5, frameon=False)
 plt.show()

@@ -11,7 +11,8 @@ import pytest
 import gapless
 
 MODULES = ("gapless", "gapless.kernels", "gapless.features", "gapless.plot", "gapless.store")
-UPPER = re.compile(r"gapless\.(\w+|(estimators|features|kernels|plot|store|verify)\.\w+|verify)$")
+UPPER = re.compile(r"gapless\.(\w+|(estimators|features|kernels|plot|store|verify)\.\w+|verify|problems\.problem)$")
+LOWER = ("gapless.losses", "gapless.solvers", "gapless.problems.nu", "gapless.data")
 # Objects that another function makes for the user, and a base class: nobody calls their constructors.
 MADE_ELSEWHERE = (gapless.Step, gapless.store.StoringMixin, gapless.Interrupted)
 
@@ -60,10 +61,29 @@ def documented_parts(value):
     return [value, *(getattr(each, "__func__", each) for each in methods if callable(getattr(each, "__func__", each)))]
 
 
-@pytest.mark.parametrize("value", public())
+def everything():
+    """The public names of all modules, the lower layers' too."""
+    found = {}
+    for name in (*MODULES, *LOWER):
+        module = importlib.import_module(name)
+        for each in getattr(module, "__all__", vars(module)):
+            value = getattr(module, each)
+            if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__.startswith("gapless."):
+                found[f"{value.__module__}.{value.__name__}"] = value
+    return [pytest.param(value, id=name) for name, value in found.items()]
+
+
+@pytest.mark.parametrize("value", everything())
 def test_an_example_that_follows_a_section_has_its_own(value):
     """numpydoc takes the lines after Parameters for parameters, until the next title."""
     for part in documented_parts(value):
         docstring = inspect.getdoc(part) or ""
         titles = re.findall(r"(?m)^(\w[\w ]*)\n-{3,}$", docstring.partition(">>>")[0])
         assert ">>>" not in docstring or not titles or titles[-1] == "Examples"
+
+
+@pytest.mark.parametrize("value", everything())
+def test_mathematics_is_written_as_the_site_reads_it(value):
+    """With dollars, which reStructuredText does not know, a formula would be shown as it is typed."""
+    for part in documented_parts(value):
+        assert not re.search(r"\$[^$\n]+\$", inspect.getdoc(part) or "")

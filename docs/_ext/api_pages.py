@@ -166,7 +166,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autosummary")
     app.connect("config-inited", name_files)
     app.connect("config-inited", write_pages)
-    app.connect("autodoc-process-docstring", escape_bars)
+    # After numpydoc, whose priority is 500: it copies the docstrings of properties into their classes' lists of attributes.
+    app.connect("autodoc-process-docstring", escape_bars, priority=600)
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("build-finished", check_complete)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

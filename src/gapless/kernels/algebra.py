@@ -31,7 +31,7 @@ def natural_power(K: np.ndarray, n: int) -> np.ndarray:
 
 
 class Constant(Kernel):
-    r"""$k(x, z) = c$ with $c \ge 0$: the feature map is the single number $\sqrt{c}$; ``k + 1.0`` adds a constant to k.
+    r""":math:`k(x, z) = c` with :math:`c \ge 0`: the feature map is the single number :math:`\sqrt{c}`; ``k + 1.0`` adds a constant to k.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class _Pair(Kernel):
 
 
 class Sum(_Pair):
-    r"""$k(x, z) = k_1(x, z) + k_2(x, z)$, written ``k1 + k2``: its features are those of both kernels, side by side.
+    r""":math:`k(x, z) = k_1(x, z) + k_2(x, z)`, written ``k1 + k2``: its features are those of both kernels, side by side.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Sum(_Pair):
 
 
 class Product(_Pair):
-    r"""$k(x, z) = k_1(x, z)\,k_2(x, z)$, written ``k1 * k2``: its features are the products of a feature of one kernel and one of the other.
+    r""":math:`k(x, z) = k_1(x, z)\,k_2(x, z)`, written ``k1 * k2``: its features are the products of a feature of one kernel and one of the other.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class _Function(Kernel):
 
 
 class Scaled(_Function):
-    r"""$k(x, z) = s\,k_1(x, z)$ with $s \ge 0$, written ``s * k1``: its features are those of $k_1$ times $\sqrt{s}$.
+    r""":math:`k(x, z) = s\,k_1(x, z)` with :math:`s \ge 0`, written ``s * k1``: its features are those of :math:`k_1` times :math:`\sqrt{s}`.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class Scaled(_Function):
 
 
 class Power(_Function):
-    r"""$k(x, z) = k_1(x, z)^n$ with a natural n, written ``k1**n``: a product of n equal kernels.
+    r""":math:`k(x, z) = k_1(x, z)^n` with a natural n, written ``k1**n``: a product of n equal kernels.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class Power(_Function):
 
 
 class Exp(_Function):
-    r"""$k(x, z) = e^{k_1(x, z)}$, the limit of polynomials with non-negative coefficients; written ``exp(k1)``.
+    r""":math:`k(x, z) = e^{k_1(x, z)}`, the limit of polynomials with non-negative coefficients; written ``exp(k1)``.
 
     Parameters
     ----------
@@ -264,14 +264,14 @@ class Exp(_Function):
 
 
 class KernelPolynomial(_Function):
-    r"""$k(x, z) = \sum_m a_m\,k_1(x, z)^m$ with all $a_m \ge 0$; written ``polynomial(k1, (a0, a1, …))``.
+    r""":math:`k(x, z) = \sum_m a_m\,k_1(x, z)^m` with all :math:`a_m \ge 0`; written ``polynomial(k1, (a0, a1, …))``.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel whose powers are summed.
     coefficients : sequence of float
-        $a_0, a_1, …$, the constant first, each at least 0.
+        :math:`a_0, a_1, …`, the constant first, each at least 0.
 
     Examples
     --------
@@ -307,7 +307,7 @@ class KernelPolynomial(_Function):
 
 
 def exp(kernel: Kernel) -> Exp:
-    r"""The kernel $e^{k(x, z)}$, valid when k is.
+    r"""The kernel :math:`e^{k(x, z)}`, valid when k is.
 
     Parameters
     ----------
@@ -330,14 +330,14 @@ def exp(kernel: Kernel) -> Exp:
 
 
 def polynomial(kernel: Kernel, coefficients: Sequence[float]) -> KernelPolynomial:
-    r"""The kernel $a_0 + a_1 k(x, z) + a_2 k(x, z)^2 + \dots$ with coefficients $a_m \ge 0$, valid when k is.
+    r"""The kernel :math:`a_0 + a_1 k(x, z) + a_2 k(x, z)^2 + \dots` with coefficients :math:`a_m \ge 0`, valid when k is.
 
     Parameters
     ----------
     kernel : Kernel
         k.
     coefficients : sequence of float
-        $a_0, a_1, …$, the constant first, each at least 0.
+        :math:`a_0, a_1, …`, the constant first, each at least 0.
 
     Returns
     -------

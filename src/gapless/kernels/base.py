@@ -19,7 +19,7 @@ from gapless.kernels.parameters import is_number
 
 
 class Validity(Enum):
-    r"""Why a kernel is, or is not, known to be valid: $\sum_{ij} c_i c_j k(x_i, x_j) \ge 0$ for all points and all c.
+    r"""Why a kernel is, or is not, known to be valid: :math:`\sum_{ij} c_i c_j k(x_i, x_j) \ge 0` for all points and all c.
 
     >>> from gapless.kernels import RBF, Sigmoid
     >>> RBF().validity
@@ -39,7 +39,7 @@ class Validity(Enum):
 
 
 class Kernel(ABC):
-    r"""A kernel $k(x, z) = \langle\varphi(x), \varphi(z)\rangle$: an inner product of features that need not be known.
+    r"""A kernel :math:`k(x, z) = \langle\varphi(x), \varphi(z)\rangle`: an inner product of features that need not be known.
 
     A subclass defines ``block`` and ``diag``, and ``validity`` where that is not ``ASSUMED``. Its constructor
     checks each argument and stores it untouched under its own name.

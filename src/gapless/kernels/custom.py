@@ -20,7 +20,7 @@ _CHECK_ENTRIES = 2**20  # entries of the Gram matrix compared with their mirror 
 
 
 class Precomputed(Kernel):
-    r"""$k(i, j) = G_{ij}$ for a given Gram matrix G: each sample is an index into G, in a matrix with a single column.
+    r""":math:`k(i, j) = G_{ij}` for a given Gram matrix G: each sample is an index into G, in a matrix with a single column.
 
     The matrix is taken to be positive semi-definite; ``check_valid`` tests whether it is. Clones share the matrix.
 
@@ -76,7 +76,7 @@ class Precomputed(Kernel):
 
 
 class FeatureMapKernel(Kernel):
-    r"""$k(x, z) = \langle\varphi(x), \varphi(z)\rangle$ for a given feature map φ.
+    r""":math:`k(x, z) = \langle\varphi(x), \varphi(z)\rangle` for a given feature map φ.
 
     Clones of the kernel share the map, and the map's parameters are not the kernel's.
 
@@ -126,7 +126,7 @@ class FeatureMapKernel(Kernel):
 
 
 class FunctionKernel(Kernel):
-    r"""$k(x, z) = f(x, z)$ for a given function of two vectors, or of two matrices when ``vectorized``.
+    r""":math:`k(x, z) = f(x, z)` for a given function of two vectors, or of two matrices when ``vectorized``.
 
     A kernel that is to be pickled or sent to other processes needs a function that can be pickled: one defined in a module,
     not a lambda.
@@ -135,7 +135,7 @@ class FunctionKernel(Kernel):
     ----------
     function : callable
         f, called with two dense float64 vectors, of which it returns a number; with ``vectorized=True`` it is called with two matrices and returns
-        the array of all $f(x_i, z_j)$.
+        the array of all :math:`f(x_i, z_j)`.
     vectorized : bool, default False
         Whether the function takes matrices, which is much faster.
     valid : bool or None, default None

@@ -16,7 +16,7 @@ from gapless.kernels.parameters import check_finite, check_natural, check_nonneg
 
 
 class DotProduct(Kernel):
-    r"""The base of kernels $k(x, z) = g(\langle x, z\rangle)$: a subclass defines g as ``profile``, and its ``validity``.
+    r"""The base of kernels :math:`k(x, z) = g(\langle x, z\rangle)`: a subclass defines g as ``profile``, and its ``validity``.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class DotProduct(Kernel):
 
 
 class Linear(DotProduct):
-    r"""$k(x, z) = \langle x, z\rangle$.
+    r""":math:`k(x, z) = \langle x, z\rangle`.
 
     >>> from gapless.kernels import Linear
     >>> Linear()([[1.0, 2.0], [3.0, 0.0]])
@@ -57,7 +57,7 @@ class Linear(DotProduct):
 
 
 class Polynomial(DotProduct):
-    r"""$k(x, z) = (\gamma\langle x, z\rangle + c_0)^p$: its features are all monomials up to degree p, when $\gamma, c_0 \ge 0$.
+    r""":math:`k(x, z) = (\gamma\langle x, z\rangle + c_0)^p`: its features are all monomials up to degree p, when :math:`\gamma, c_0 \ge 0`.
 
     With a negative γ or c₀ the kernel is not valid (``validity`` says so), and no dual value bounds the optimum.
 
@@ -99,7 +99,7 @@ class Polynomial(DotProduct):
 
 
 class Sigmoid(DotProduct):
-    r"""$k(x, z) = \tanh(\gamma\langle x, z\rangle + c_0)$, which is not positive semi-definite in general.
+    r""":math:`k(x, z) = \tanh(\gamma\langle x, z\rangle + c_0)`, which is not positive semi-definite in general.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Sigmoid(DotProduct):
 
 
 class Cosine(Kernel):
-    r"""$k(x, z) = \langle x, z\rangle / (\lVert x\rVert\lVert z\rVert)$, and 0 where x or z is zero.
+    r""":math:`k(x, z) = \langle x, z\rangle / (\lVert x\rVert\lVert z\rVert)`, and 0 where x or z is zero.
 
     >>> from gapless.kernels import Cosine
     >>> Cosine()([[3.0, 0.0], [4.0, 4.0], [0.0, 0.0]])
@@ -152,9 +152,9 @@ class Cosine(Kernel):
 
 
 class Chi2(Kernel):
-    r"""$k(x, z) = \exp\bigl(-\gamma\sum_j (x_j - z_j)^2 / (x_j + z_j)\bigr)$ for non-negative data, such as histograms.
+    r""":math:`k(x, z) = \exp\bigl(-\gamma\sum_j (x_j - z_j)^2 / (x_j + z_j)\bigr)` for non-negative data, such as histograms.
 
-    A term with $x_j = z_j = 0$ counts as 0. Sparse data is made dense, a block at a time.
+    A term with :math:`x_j = z_j = 0` counts as 0. Sparse data is made dense, a block at a time.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def blocks(
     Yields
     ------
     tuple (slice, array)
-        The rows of X, and the entries $k(x_i, z_j)$ of these rows with all of Z, in a new array.
+        The rows of X, and the entries :math:`k(x_i, z_j)` of these rows with all of Z, in a new array.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def blocks(
 
 
 class RowCache:
-    r"""Rows $k(x_i, \cdot)$ of the Gram matrix of X, computed when asked for and kept within a budget of bytes.
+    r"""Rows :math:`k(x_i, \cdot)` of the Gram matrix of X, computed when asked for and kept within a budget of bytes.
 
     Compiled loops read two arrays directly: the row of sample i is ``rows[slot_of[i]]`` where ``slot_of[i]`` is not −1.
     When the slots are full, the rows that were fetched longest ago make room.

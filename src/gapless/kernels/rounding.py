@@ -1,6 +1,6 @@
 r"""How large a kernel's entries are, and how far computed entries may be from the exact ones: two numbers for each sample.
 
-With u the relative error of one operation, $2^{-53}$ in float64, :func:`magnitudes` returns g and r such that for all samples
+With u the relative error of one operation, :math:`2^{-53}` in float64, :func:`magnitudes` returns g and r such that for all samples
 
 .. math::  |k(x, z)| ≤ g(x) g(z), \qquad |\hat k(x, z) - k(x, z)| ≤ u (r(x) g(z) + g(x) r(z)),
 

@@ -19,7 +19,7 @@ _FAR = 1e3
 
 
 class Stationary(Kernel):
-    r"""The base of kernels $k(x, z) = g(d(x, z))$ of a distance d: a subclass defines g as ``profile``.
+    r"""The base of kernels :math:`k(x, z) = g(d(x, z))` of a distance d: a subclass defines g as ``profile``.
 
     The distance is Euclidean; a subclass sets another one by ``distances = staticmethod(…)``, a function of X and Z.
 
@@ -49,7 +49,7 @@ class Stationary(Kernel):
 
 
 class RBF(Stationary):
-    r"""$k(x, z) = \exp(-\gamma\lVert x - z\rVert^2)$, also called Gaussian.
+    r""":math:`k(x, z) = \exp(-\gamma\lVert x - z\rVert^2)`, also called Gaussian.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class RBF(Stationary):
 
 
 class Laplacian(Stationary):
-    r"""$k(x, z) = \exp(-\gamma\lVert x - z\rVert_1)$, with the sum of absolute differences.
+    r""":math:`k(x, z) = \exp(-\gamma\lVert x - z\rVert_1)`, with the sum of absolute differences.
 
     Parameters
     ----------
@@ -103,10 +103,10 @@ class Laplacian(Stationary):
 
 
 class Matern(Stationary):
-    r"""The Matérn kernel of smoothness ν, with $r = \lVert x - z\rVert / \ell$.
+    r"""The Matérn kernel of smoothness ν, with :math:`r = \lVert x - z\rVert / \ell`.
 
-    The kernel is $e^{-r}$ for ν = ½, $(1 + \sqrt3 r)e^{-\sqrt3 r}$ for 3/2, $(1 + \sqrt5 r + \tfrac53 r^2)e^{-\sqrt5 r}$
-    for 5/2, and in the limit $e^{-r^2/2}$ for ν = ∞.
+    The kernel is :math:`e^{-r}` for ν = ½, :math:`(1 + \sqrt3 r)e^{-\sqrt3 r}` for 3/2, :math:`(1 + \sqrt5 r + \tfrac53 r^2)e^{-\sqrt5 r}`
+    for 5/2, and in the limit :math:`e^{-r^2/2}` for ν = ∞.
 
     Parameters
     ----------

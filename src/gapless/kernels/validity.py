@@ -45,8 +45,8 @@ def check_valid(kernel: Kernel, X: Any, tol: float = 1e-10, max_rows: int = 500,
     r"""Test on data that a kernel is symmetric and positive semi-definite, to rounding.
 
     The Gram matrix K must satisfy
-    $\max_{ij}\lvert K_{ij} - K_{ji}\rvert \le \mathrm{tol}\cdot\max_{ij}\lvert K_{ij}\rvert$ and
-    $\lambda_{\min} \ge -\mathrm{tol}\cdot\max_i\lvert\lambda_i\rvert$. Passing is no proof; failing is a refutation.
+    :math:`\max_{ij}\lvert K_{ij} - K_{ji}\rvert \le \mathrm{tol}\cdot\max_{ij}\lvert K_{ij}\rvert` and
+    :math:`\lambda_{\min} \ge -\mathrm{tol}\cdot\max_i\lvert\lambda_i\rvert`. Passing is no proof; failing is a refutation.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 class DualBox(NamedTuple):
-    r"""The separable part of the dual, :math:`p_i β_i - ε_i |β_i| - ½ d_i β_i^2` on :math:`lower_i ≤ β_i ≤ upper_i`.
+    r"""The separable part of the dual, :math:`p_i β_i - ε_i |β_i| - ½ d_i β_i^2` on :math:`\mathrm{lower}_i ≤ β_i ≤ \mathrm{upper}_i`.
 
     Zero is always inside the box. One coordinate update (soft-threshold, clip) serves every loss of this form.
     """

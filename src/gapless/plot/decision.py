@@ -323,7 +323,9 @@ def _raster(f: Function, X: np.ndarray, grid: int) -> Grid:
 def _signs(estimator: Any, classes: np.ndarray | None, X: np.ndarray, y: Any, feature_map: Any) -> np.ndarray:
     """The sign of each sample: that of its label or, in a one-class machine, of the side that it is on."""
     if classes is None:
-        return np.where(_through(feature_map, estimator.decision_function)(X) >= 0, 1.0, -1.0)
+        # The samples on the boundary have f = 0 up to the tolerance of the fit, and belong to the region.
+        tol = getattr(innermost(estimator), "tol", 0.0)
+        return np.where(_through(feature_map, estimator.decision_function)(X) >= -tol, 1.0, -1.0)
     if y is None:
         raise InvalidInputError("y must be given: the labels of X, which a fitted classifier does not keep.")
     y = np.asarray(y)

@@ -51,7 +51,7 @@ class Problem(StatedValues):
 
         \min_{w, b} \; P = ½‖w‖² + \sum_i c_i \, ℓ(y_i, f(x_i)), \qquad f(x) = ⟨w, φ(x)⟩ + b
 
-        \max_{β} \; D = p^⊤β - ε‖β‖_1 - ½ \sum_i d_i β_i² - ½ β^⊤ K β, \qquad lower_i ≤ β_i ≤ upper_i, \quad w = \sum_i β_i φ(x_i)
+        \max_{β} \; D = p^⊤β - ε‖β‖_1 - ½ \sum_i d_i β_i² - ½ β^⊤ K β, \qquad \mathrm{lower}_i ≤ β_i ≤ \mathrm{upper}_i, \quad w = \sum_i β_i φ(x_i)
 
     β is signed (βᵢ = yᵢαᵢ in classification). With ``intercept="free"`` b is unregularised and the dual has Σβᵢ = 0; with ``"regularized"``
     the samples are augmented, x̃ = (x, s) with s = ``intercept_scale``, so that ½ b²/s² joins P and s² joins K; with ``"none"`` b = 0.
@@ -84,7 +84,17 @@ class Problem(StatedValues):
         A :class:`~gapless.losses.Loss` or its name.
     kernel
         A :class:`~gapless.kernels.Kernel`; None is linear.
+    C, C_mean, lam_mean, lam_mean_full, lam_sum
+        The regularisation, by one of its names: a positive number, of the meaning that the table above gives.
+    intercept
+        ``"free"``, ``"regularized"`` or ``"none"``.
+    intercept_scale
+        The s of the regularised intercept: the larger, the less b is held back.
+    sample_weight
+        A weight a sample, zero or positive; None is weight 1 for each.
 
+    Examples
+    --------
     >>> problem = Problem([[0.0], [1.0], [2.0]], ["no", "no", "yes"], lam_mean=0.1)
     >>> problem
     Problem(3 x 1 dense, hinge, linear, lam_mean=0.1, intercept='free')
