@@ -24,7 +24,7 @@ from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.feasible import best_multiple, feasible, first_point
-from gapless.proof.hard import hard_offset, hard_primal
+from gapless.proof.hard import hard_offset, hard_primal, scaled_error, separating
 from gapless.proof.points import CertifiedPoint, DualPoint, Iterate, Point, PrimalPoint
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
 from gapless.record import record
@@ -181,7 +181,7 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
             iterate = _hard_iterate(problem, iterate, square, f / scale if scale > 0 else problem.expand(given))
             own = hard_primal(
-                problem, f, _scaled_error(values, f, scale), intervals[0][0], values.above(square, scale),
+                problem, f, scaled_error(values, f, scale), intervals[0][0], values.above(square, scale),
                 _times(scale, w), beta, own=True,
             )  # fmt: skip
     else:
@@ -192,41 +192,13 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
         )  # fmt: skip
         # Below that a stretch would change the last digits of a model and prove nothing more.
         if value > 0 and least > (1.0 + ROUNDING) * value:
-            own = _separating(problem, own, beta, f, values, square, scale)
+            own = separating(problem, own, beta, f, values, square, scale)
     primal = own
     if point.w is not None or point.expansion is not None:
         for other, stands in _other_primals(problem, point, beta, iterate):
             primal, iterate = min(primal, other, key=lambda candidate: candidate.value), stands
     dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, iterate)
     return primal, dual
-
-
-def _separating(
-    problem: Problem, own: PrimalPoint, beta: np.ndarray, f: np.ndarray, values: Values, square: float, scale: float
-) -> PrimalPoint:
-    """The primal point as under a hard margin, stretched to a smallest margin of one, where a margin loss may end without any loss.
-
-    A sample that misses its margin by rounding alone costs C times as much, which may be far more than ½‖w‖². Where the stretched β would leave its
-    box, the optimum has losses. The point is returned as it is where that tells, where it is the better one, and of another kind of loss.
-    """
-    box = problem.dual
-    if not (isinstance(box, DualBox) and may_separate(problem)):
-        return own
-    reach = np.maximum(box.upper, -box.lower)
-    used = reach > 0
-    share = float((np.abs(beta[used]) / reach[used]).max())
-    if not share < 1:
-        return own
-    above = values.above(square, scale)
-    found = hard_primal(
-        problem, f, _scaled_error(values, f, scale), own.offset_intervals[0][0], above, own.w, own.expansion, own=True
-    )
-    return found if found.value < own.value and share * math.sqrt(2.0 * found.value / above) <= 1 else own
-
-
-def _scaled_error(values: Values, f: np.ndarray, scale: float) -> np.ndarray:
-    """The errors of f, the values of which were multiplied by ``scale``, as native/proof/bounds.cpp scales them."""
-    return 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -355,11 +327,6 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
 def is_valid(problem: Problem) -> bool:
     """Whether weak duality holds: it needs a positive semi-definite K."""
     return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
-
-
-def may_separate(problem: Problem) -> bool:
-    """Whether a model without any loss may be the optimum of a soft margin: of the losses that a hard margin is a limit of."""
-    return problem.loss.task == "classification" and problem.loss.has_hard_limit and not problem.is_nu
 
 
 def has_multiples(problem: Problem) -> bool:

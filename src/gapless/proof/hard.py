@@ -1,4 +1,4 @@
-"""P without slack: of a hard margin, where w may be stretched until it holds, and of a hard tube, which must hold as it is."""
+"""P without slack: of a hard margin, where w may be stretched until it holds, of a soft margin without losses, and of a hard tube as it is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from gapless.kernels.rounding import UNIT
+from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.points import CertifiedPoint, PrimalPoint
+from gapless.proof.values import Values
 
 _SAME = 1e-9  # the largest difference, relative to w, of two vectors that are multiples of each other but for rounding
 
@@ -68,6 +70,39 @@ def hard_offset(problem: Problem, f: np.ndarray, y: np.ndarray) -> float:
         apart = y - f
         return 0.5 * (float(apart.max()) + float(apart.min()))
     return -0.5 * (float(f[y > 0].min()) + float(f[y < 0].max()))
+
+
+def may_separate(problem: Problem) -> bool:
+    """Whether a model without any loss may be the optimum of a soft margin: of the losses that a hard margin is a limit of."""
+    return problem.loss.task == "classification" and problem.loss.has_hard_limit and not problem.is_nu
+
+
+def separating(
+    problem: Problem, own: PrimalPoint, beta: np.ndarray, f: np.ndarray, values: Values, square: float, scale: float
+) -> PrimalPoint:
+    """The primal point as under a hard margin, stretched to a smallest margin of one, where a margin loss may end without any loss.
+
+    A sample that misses its margin by rounding alone costs C times as much, which may be far more than ½‖w‖². Where the stretched β would leave its
+    box, the optimum has losses. The point is returned as it is where that tells, where it is the better one, and of another kind of loss.
+    """
+    box = problem.dual
+    if not (isinstance(box, DualBox) and may_separate(problem)):
+        return own
+    reach = np.maximum(box.upper, -box.lower)
+    used = reach > 0
+    share = float((np.abs(beta[used]) / reach[used]).max())
+    if not share < 1:
+        return own
+    above = values.above(square, scale)
+    found = hard_primal(
+        problem, f, scaled_error(values, f, scale), own.offset_intervals[0][0], above, own.w, own.expansion, own=True
+    )
+    return found if found.value < own.value and share * math.sqrt(2.0 * found.value / above) <= 1 else own
+
+
+def scaled_error(values: Values, f: np.ndarray, scale: float) -> np.ndarray:
+    """The errors of f, the values of which were multiplied by ``scale``, as native/proof/bounds.cpp scales them."""
+    return 1.07 * scale * values.error + 2.0 * UNIT * np.abs(f)
 
 
 def beta_of_model(problem: Problem, point: CertifiedPoint) -> np.ndarray:

@@ -17,8 +17,9 @@ from gapless.kernels import Linear
 from gapless.kernels.formula import TWOFOLD_UNIT, entry_cost, twofold_expansion
 from gapless.kernels.rounding import UNIT, magnitudes, terms_of
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid, may_separate
+from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
 from gapless.proof.feasible import best_multiple
+from gapless.proof.hard import may_separate
 from gapless.proof.outward import LEAST
 from gapless.proof.values import expansion_error
 
