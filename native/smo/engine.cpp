@@ -313,15 +313,21 @@ class Engine final : public Smo {
     work_ += static_cast<double>(moved.size()) * static_cast<double>(to.size()) * problem_.entry_work;
   }
 
-  // Computes f of the samples from begin to end from the support vectors.
-  void expand_support(Index begin, Index end) {
-    std::vector<Index> support;
+  // The places where β is not zero, and β there.
+  std::pair<std::vector<Index>, std::vector<double>> moved_so_far() const {
+    std::vector<Index> places;
     std::vector<double> values;
     for (Index k = 0; k < n_; ++k)
       if (beta_[k] != 0.0) {
-        support.push_back(k);
+        places.push_back(k);
         values.push_back(beta_[k]);
       }
+    return {places, values};
+  }
+
+  // Computes f of the samples from begin to end from the support vectors.
+  void expand_support(Index begin, Index end) {
+    const auto [support, values] = moved_so_far();
     std::fill(f_.begin() + begin, f_.begin() + end, problem_.shift * std::accumulate(values.begin(), values.end(), 0.0));
     if (rows_)
       rows_->expand(support, values, begin, end, reach_, f_.data());
@@ -342,13 +348,7 @@ class Engine final : public Smo {
   void refresh(std::optional<std::vector<Index>> near) {
     if (complete()) {
       std::fill(f_.begin(), f_.end(), 0.0);
-      std::vector<Index> support;
-      std::vector<double> values;
-      for (Index k = 0; k < n_; ++k)
-        if (beta_[k] != 0.0) {
-          support.push_back(k);
-          values.push_back(beta_[k]);
-        }
+      const auto [support, values] = moved_so_far();
       const Matrix<const T> K = table_.rows().with(support);
       spread<T>({K.data, n_, n_, K.stride}, support, values.data(), f_.data());
       return;
