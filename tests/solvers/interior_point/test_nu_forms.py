@@ -57,3 +57,16 @@ def test_an_end_by_max_iter_is_a_point_with_its_totals():
     result = gl.solve(problem, "interior_point", tol=1e-9, max_iter=3)
     assert result.iterations == 3
     np.testing.assert_allclose(np.bincount(problem.groups, weights=result.certified.beta), problem.totals, rtol=1e-9)
+
+
+def test_pairs_of_groups_that_are_side_by_side_or_mixed():
+    """Sorted by class, the samples are one block as they stand; mixed, they are gathered into blocks. The optimum is the same."""
+    order = np.argsort(Y, kind="stable")
+    results = [
+        gl.solve(gl.nu.nu_classification(X[rows], Y[rows], nu=0.4, kernel=gl.kernels.RBF(0.3)), "smo", tol=1e-9)
+        for rows in (order, np.arange(60))
+    ]
+    assert [result.status for result in results] == [gl.Status.CONVERGED] * 2
+    sorted_, mixed = results
+    assert sorted_.certificate.primal == pytest.approx(mixed.certificate.primal, rel=1e-8)
+    np.testing.assert_allclose(sorted_.beta, mixed.beta[order], atol=1e-4)
