@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate
+from gapless.proof.feasible import first_point
 from gapless.proof.twofold import refine
 from gapless.proof.zero import zero_level
 
@@ -62,7 +63,8 @@ class Best:
     def __init__(self, problem: Problem, tol: float, one_point: bool) -> None:
         self.problem, self.tol, self.one_point = problem, tol, one_point
         # The point zero takes no time to prove, so that even an immediate interruption leaves a certified result.
-        self.zero = self.points = evaluate(problem, Point())
+        # In a ν-form, where zero is not feasible, it is the point that pairs begin with.
+        self.zero = self.points = evaluate(problem, Point(beta=first_point(problem)) if problem.is_nu else Point())
         self._combined: tuple[Points, Certificate] | None = None
 
     @property

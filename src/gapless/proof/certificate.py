@@ -23,7 +23,7 @@ from gapless.problems.objective import ROUNDING, value_of_decisions
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
 from gapless.proof.exact_ray import is_exact_ray
-from gapless.proof.feasible import best_multiple, feasible, first_point
+from gapless.proof.feasible import best_multiple, feasible
 from gapless.proof.hard import hard_offset, hard_primal, scaled_error, separating
 from gapless.proof.points import CertifiedPoint, DualPoint, Iterate, Point, PrimalPoint
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
@@ -316,9 +316,9 @@ def _as_it_stands(problem: Problem, point: Point, offsets: np.ndarray) -> Primal
 
 
 def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
-    """β = −c ℓ′(y, f), the dual point that a primal one suggests; without w zero, for which None stands, or in a ν-form the first feasible point."""
+    """β = −c ℓ′(y, f), the dual point that a primal one suggests; without w it is zero, which is None where zero is feasible."""
     if point.w is None or not problem.is_linear or problem.is_hard:
-        return first_point(problem) if problem.is_nu else None
+        return np.zeros(problem.n_samples) if problem.is_nu else None
     with np.errstate(over="ignore", invalid="ignore"):
         f = problem.expand_weights(point.w) + (0.0 if point.b is None else point.b)
         return -problem.cost * problem.loss.derivative(problem.y, f)
