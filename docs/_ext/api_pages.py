@@ -131,9 +131,8 @@ def skip_foreign(app: Sphinx, what: str, name: str, value: Any, skip: bool, opti
         return None
     if name.startswith("set_") and name.endswith("_request"):
         return True
-    if getattr(value, "__doc__", None) == type(value).__doc__ or re.match(
-        "Alias for field number", value.__doc__ or ""
-    ):
+    is_data = not callable(value) and not hasattr(value, "__get__")  # whose docstring is that of its type
+    if is_data or re.match("Alias for field number", value.__doc__ or ""):
         return True
     function = inspect.unwrap(
         value.fget if isinstance(value, property) and value.fget else getattr(value, "__func__", value)
