@@ -10,8 +10,9 @@ import inspect
 import re
 import sys
 from collections import Counter
+from enum import Enum
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -60,6 +61,8 @@ def _is_defined_in(module: ModuleType, name: str, value: object) -> bool:
 
 def section_of(value: object) -> str:
     """The heading that a name stands under."""
+    if isinstance(value, UnionType):
+        return "Classes"
     if not inspect.isclass(value):
         return "Functions" if callable(value) else "Tables"
     return "Estimators" if issubclass(value, BaseEstimator) else "Classes"
@@ -120,10 +123,16 @@ def name_files(app: Sphinx, config: Config) -> None:
 
 
 def skip_foreign(app: Sphinx, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what a class inherits from Python's or scikit-learn's classes, and scikit-learn's methods of metadata routing."""
-    if what != "class":
+    """Leave out what a class inherits from Python's or scikit-learn's classes, and scikit-learn's methods of metadata routing.
+
+    The fields of a named tuple are left out too: the signature names them, and Python's docstrings number them.
+    """
+    if what not in ("class", "exception"):
         return None
     if name.startswith("set_") and name.endswith("_request"):
+        return True
+    is_data = not callable(value) and not hasattr(value, "__get__")  # whose docstring is that of its type
+    if is_data or re.match("Alias for field number", value.__doc__ or ""):
         return True
     function = inspect.unwrap(
         value.fget if isinstance(value, property) and value.fget else getattr(value, "__func__", value)
@@ -140,10 +149,21 @@ def _escaped(text: str) -> str:
     return "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
 
 
+def complete(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Say of unions and enumerations what they are made of. Where scikit-learn's docstrings refer to its own pages, the paragraph is left out."""
+    if isinstance(value, UnionType):
+        lines[:] = ["Any of " + ", ".join(f":class:`{each.__name__}`" for each in value.__args__) + ".", ""]
+    elif inspect.isclass(value) and issubclass(value, Enum):
+        lines.append("")
+        for member in value:
+            lines += [f"``{member.name}``", f"    {member.value}", ""]
+    elif getattr(value, "__module__", "").startswith("sklearn."):
+        paragraphs = "\n".join(lines).split("\n\n")
+        lines[:] = "\n\n".join(each for each in paragraphs if ":ref:" not in each).split("\n")
+
+
 def escape_bars(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Escape the bars of a docstring's prose; its examples are shown as they are. What scikit-learn's refer to is not on this site."""
-    if getattr(value, "__module__", "").startswith("sklearn."):
-        lines[:] = [re.sub(r":ref:(`[^`]*`)", r"`\1`", line) for line in lines]
+    """Escape the bars of a docstring's prose; its examples are shown as they are."""
     blocks = "\n".join(lines).split("\n\n")
     lines[:] = "\n\n".join(block if block.lstrip().startswith(">>>") else _escaped(block) for block in blocks).split(
         "\n"
@@ -167,7 +187,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", name_files)
     app.connect("config-inited", write_pages)
     # After numpydoc, whose priority is 500: it copies the docstrings of properties into their classes' lists of attributes.
-    app.connect("autodoc-process-docstring", escape_bars, priority=600)
+    app.connect("autodoc-process-docstring", complete, priority=600)
+    app.connect("autodoc-process-docstring", escape_bars, priority=700)
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("build-finished", check_complete)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

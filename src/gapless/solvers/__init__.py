@@ -63,6 +63,7 @@ SOLVERS: dict[str, type[Solver]] = {
         QP,
     )
 }
+"""The class of each solver, by the name that ``solve``, ``compare`` and the estimators take; a solver that is added here is known to all of them."""
 
 
 def as_solver(solver: str | Solver, problem: Problem, tol: float = 1e-6, max_time: float | None = None) -> Solver:
