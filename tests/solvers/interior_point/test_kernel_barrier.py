@@ -104,3 +104,12 @@ def test_an_active_set_by_hand():
     x, _ = pin(scaled, low, np.zeros(3, dtype=bool))
     assert_allclose(scaled.stated(scaled.joined(x)), [-0.5, 0.5, 0.0], atol=1e-12)
     assert pin(scaled, np.ones(3, dtype=bool), np.zeros(3, dtype=bool)) is None  # nothing is free
+
+
+@pytest.mark.parametrize("target", [0.0, 1e-300])
+def test_targets_of_zero(target):
+    problem = gl.Problem(
+        [[0.0], [1.0], [1.0]], [target] * 3, loss="epsilon_insensitive", kernel=RBF(1.0), C=2.0, intercept="none"
+    )
+    result = gl.solve(problem, "interior_point", tol=1e-3, max_iter=50)
+    assert np.isfinite(result.beta).all() and result.certificate.primal <= 6 * target

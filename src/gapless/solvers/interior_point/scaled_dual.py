@@ -50,7 +50,7 @@ class ScaledDual:
             A[problem.groups, np.arange(n)] = 1.0 / length
         price = float(((np.abs(dual.p) + dual.epsilon) / length).max())
         wanted = np.abs(problem.totals[: len(A)]) / np.maximum(A.sum(axis=1), _TINY)
-        self.unit = max(price, float(wanted.max(initial=0.0)), _TINY)
+        self.unit = max(price, float(wanted.max(initial=0.0))) or 1.0  # any unit will do where zero is the optimum
         norms = np.sqrt((A**2).sum(axis=1))
         norms[norms == 0] = 1.0
         self.Q, self.A, self.length = Q, A / norms[:, None], length
