@@ -376,7 +376,11 @@ class _Run:
             own = certificate.point
             assert own is not None
             found = changed(
-                found, w=own.w, expansion=own.expansion, offsets=own.offsets, beta=beta_of_model(self.problem, own)
+                found,
+                w=own.w,
+                expansion=own.expansion,
+                offsets=own.offsets,
+                beta=own.beta if self.best.one_point else beta_of_model(self.problem, own),
             )
         if status is Status.NOT_SEPARABLE:
             certificate = self._without_model(certificate)

@@ -32,8 +32,9 @@ def hard_primal(
     stretch takes every margin less its error, so that all constraints hold in exact arithmetic. An infinite ``rounding`` says that the constraints
     may hold, and that only rounding is in the way of a proof.
     """
-    used = problem.cost > 0
-    y, f, error = problem.y[used], f[used], error[used]
+    used, y = problem.cost > 0, problem.y
+    if not used.all():
+        y, f, error = y[used], f[used], error[used]
     nowhere = PrimalPoint(math.inf, w, expansion, np.array([b]), ((b, b),), own)
     if problem.loss.task == "regression":
         epsilon = float(problem.dual.epsilon[0])  # type: ignore[union-attr]
@@ -88,16 +89,17 @@ def separating(
     box = problem.dual
     if not (isinstance(box, DualBox) and may_separate(problem)):
         return own
-    reach = np.maximum(box.upper, -box.lower)
-    used = reach > 0
-    share = float((np.abs(beta[used]) / reach[used]).max())
-    if not share < 1:
+    size, reach = np.abs(beta), box.upper - box.lower
+    if bool(((size >= reach) & (size > 0)).any()):
         return own
     above = values.above(square, scale)
     found = hard_primal(
         problem, f, scaled_error(values, f, scale), own.offset_intervals[0][0], above, own.w, own.expansion, own=True
     )
-    return found if found.value < own.value and share * math.sqrt(2.0 * found.value / above) <= 1 else own
+    if not found.value < own.value:
+        return own
+    stretch = math.sqrt(2.0 * found.value / above)
+    return found if bool((stretch * size <= reach).all()) else own
 
 
 def scaled_error(values: Values, f: np.ndarray, scale: float) -> np.ndarray:
