@@ -37,7 +37,7 @@ _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP, _COPY, _CUBE = 2.0, 30, 1e5, 1.6, 0.05, 3
 
 
 def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
-    """Solve by pairs, and where these take long by way of features; ``options`` are those of :func:`gapless.solve`.
+    """Solve by pairs, and where these take long by an interior point; ``options`` are those of :func:`gapless.solve`.
 
     Pairs go on until they have taken as long as the second-order method is expected to: whichever is the faster, twice its time is never exceeded
     by much.

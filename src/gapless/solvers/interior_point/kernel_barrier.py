@@ -78,9 +78,8 @@ class KernelBarrier(Engine):
                 if self._offer(*found) and self.gap <= _SURE * targets.gap * size:
                     return Outcome.READY
         if self.stuck:
-            if (
-                self.pinned is not None
-            ):  # the conditions hold there, and what its gap seems to be is rounding times huge bounds
+            # The optimality conditions hold at the active set's end; what its gap seems to be is rounding times huge bounds.
+            if self.pinned is not None:
                 self._keep(self.pinned)
             return Outcome.STALLED
         # A point inside of its box meets no KKT conditions, however small its gap is; the active set does.
