@@ -29,6 +29,8 @@ inline constexpr double round_share = 0.1;    // a round ends at this share of t
 inline constexpr double faced_share = 0.02;   // a round with Newton steps ends at this share
 inline constexpr double block_share = 0.1;    // a block ends at this share of the violation that it began with
 inline constexpr double groups_share = 0.2;   // a block ends at this share where all samples are one block of several groups
+inline constexpr double walk_share = 0.1;     // a walk over faces goes on to this share of the violation that is asked for: its last steps are few
+inline constexpr double walk_room = 4.0;      // the work of a walk, as a multiple of the work of the pairs before it
 inline constexpr double trusted = 0.95;       // the engine is ready where its own gap is at most this share of the target
 
 struct Support {

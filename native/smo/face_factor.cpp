@@ -1,0 +1,47 @@
+#include "smo/face_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gapless::smo {
+namespace {
+
+constexpr double indefinite = 1e-8;  // a pivot below minus this share of its diagonal entry is no rounding
+
+}  // namespace
+
+bool FaceFactor::append(const double* column, double diagonal, double ridge) {
+  make_room();
+  last_.assign(column, column + n_);
+  forward(last_.data());
+  const double pivot = diagonal - dot(last_.data(), last_.data());
+  if (!(pivot > -indefinite * diagonal)) return false;
+  for (Index i = 0; i < n_; ++i) row(i)[n_] = last_[i];
+  row(n_)[n_] = std::sqrt(std::max(pivot, 0.5 * ridge));
+  ++n_;
+  return true;
+}
+
+void FaceFactor::remove(Index place) {
+  for (Index i = 0; i < n_; ++i) {
+    double* from = row(i) + std::max(place + 1, i);
+    std::move(from, row(i) + n_, from - 1);
+  }
+  --n_;
+  for (Index i = place; i < n_; ++i) {  // the row below begins one place too far to the left
+    double *above = row(i) + i, *below = row(i + 1) + i;
+    const double length = std::hypot(*above, *below);
+    if (length > 0.0) loops_.rotate(n_ - i, *above / length, *below / length, above, below);
+  }
+}
+
+void FaceFactor::make_room() {
+  if (n_ < stride_) return;
+  const Index wide = std::max<Index>(64, 2 * stride_);
+  std::vector<double> larger(wide * wide);
+  for (Index i = 0; i < n_; ++i) std::copy(row(i), row(i) + n_, larger.begin() + i * wide);
+  R_ = std::move(larger);
+  stride_ = wide;
+}
+
+}  // namespace gapless::smo
