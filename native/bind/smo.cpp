@@ -8,6 +8,7 @@
 #include "bind/kernels.hpp"
 #include "smo/block.hpp"
 #include "smo/engine.hpp"
+#include "smo/face_walk.hpp"
 #include "smo/gap_estimate.hpp"
 #include "smo/newton_finish.hpp"
 #include "smo/working_set.hpp"
@@ -134,6 +135,15 @@ Array<Index> nearest(In<double> scores, Index most) {
   return array_of(std::span<const Index>(found));
 }
 
+std::tuple<int, double> walk(nb::object dual, In<double> diagonal, In2<double> K, In<Index> groups, In<double> totals, bool coupled, double target,
+                             double most_work, InOut<double> beta, InOut<double> f) {
+  smo::FaceWalk walk;
+  const DualTerms terms = dual_of(dual);
+  const smo::Groups own = {groups.data(), count(totals.shape(0))};
+  const auto end = walk.go({std::get<DualBox>(terms), diagonal.data(), square_of(K), own, totals.data(), coupled}, target, most_work, beta.data(), f.data());
+  return {static_cast<int>(end), walk.work()};
+}
+
 template <class T>
 void bind_parts(nb::module_& m) {
   m.def("smo_pairs", pairs<T>, nb::arg("dual"), nb::arg("diagonal"), nb::arg("K").noconvert(), nb::arg("starts"), nb::arg("coupled"),
@@ -170,6 +180,9 @@ void bind_smo(nb::module_& m) {
       .def_prop_ro("finishes", [](const SmoObject& self) { return self.engine->finishes(); }, "Rounds in which Newton's method moved something.");
   bind_parts<float>(m);
   bind_parts<double>(m);
+  m.def("smo_walk", walk, nb::arg("dual"), nb::arg("diagonal"), nb::arg("K").noconvert(), nb::arg("groups"), nb::arg("totals"), nb::arg("coupled"),
+        nb::arg("target"), nb::arg("most_work"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(),
+        "The walk over faces from β; writes beta and f, and returns (0 for reached, 1 for tired or 2 for lost, its work).");
   m.def("smo_own_gap", own_gap, nb::arg("dual"), nb::arg("beta"), nb::arg("f"), nb::arg("groups"), nb::arg("totals"), nb::arg("coupled"),
         nb::arg("offsets").noconvert(), "(P − D, P) that f suggests; writes the best offsets.");
   m.def("smo_survey", survey, nb::arg("dual"), nb::arg("diagonal"), nb::arg("beta"), nb::arg("f"), nb::arg("groups"), nb::arg("n_groups"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Real
@@ -19,6 +18,7 @@ from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best, Points, iterate_of
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, combine
+from gapless.proof.clock import Clock
 from gapless.proof.exact_ray import equal_rows_ray
 from gapless.proof.hard import beta_of_model
 from gapless.proof.points import CertifiedPoint
@@ -44,9 +44,6 @@ _KERNEL_CHECK_COST = 20.0
 _KERNEL_CHECK_SHARE = 1.0
 # What stands in place of _CHECK_SHARE for a solver that knows its gap and asks for a certificate when it is ready.
 _JUDGED_SHARE = 1.0
-
-# How long a certificate with a kernel will take is told by one row of so many: measuring costs half a percent of the certificate itself.
-_PROBE = 200
 
 # A hard tube is solved as one that is narrower by this share of tol, so that the gap grows by that share only. The narrowing stays within two bounds:
 # more than _NARROW_MOST would show in the predictions, less than _NARROW_LEAST would be lost in rounding.
@@ -134,7 +131,7 @@ def solve(
         with one_blas_thread() if problem.is_linear else nullcontext():
             run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
             if isinstance(start, Result):  # what the earlier result has proven stays proven
-                run.best.keep(point_of(problem, start.certified), run.seconds_left())
+                run.best.keep(point_of(problem, start.certified), run.clock.left())
             return run.go(point, limit, random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
@@ -162,12 +159,10 @@ class _Run:
         # calls, says that it is time to stop.
         self.halted = getattr(callback, "halted", None)
         self.eager = callback is not None and getattr(callback, "eager", True)
-        self.max_time = math.inf if max_time is None else max_time
+        self.clock = Clock(problem, max_time)
         self.trace = Trace(unit=solver.unit)
-        self.began = time.perf_counter()
         self.iterations = self.work = 0.0
         self.engine: Engine | None = None
-        self.entry_seconds: float | None = None
         self.ascent = Ascent()
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
@@ -179,11 +174,11 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         """Let the engine step, with a certificate whenever one is due, until a status ends the solve."""
-        known = None if start is None else self.best.keep(start, self.seconds_left())
+        known = None if start is None else self.best.keep(start, self.clock.left())
         # The engine's set-up may take long: both ways to stop are asked before it begins.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)
-        if self.is_late():
+        if self.clock.is_late():
             return self.result(Status.MAX_TIME)
         seeded: Any = Seed(seed)
         engine = self.solver.init(self.to_solve(), start, np.random.default_rng(seeded))
@@ -209,7 +204,7 @@ class _Run:
                 and self.iterations < iterations * (1 - 1e-12)
             ):
                 budget = Budget(
-                    min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations, self.seconds_left()
+                    min(QUANTUM, work - self.work), min(limit, iterations) - self.iterations, self.clock.left()
                 )
                 advance = engine.step(budget, targets)
                 outcome = advance.outcome
@@ -217,10 +212,10 @@ class _Run:
                 self.work += advance.work
                 status = self.bound_reached(outcome, limit)
             point = engine.point()
-            if status is Status.MAX_TIME and self.proof_seconds(point) > max(self.max_time, self.seconds_left()):
+            if status is Status.MAX_TIME and self.clock.proof_seconds(point) > max(self.clock.max_time, self.clock.left()):
                 break  # the certificate of this point would take longer than the whole solve: the one before stands
             status = self.check(point, status) or status
-            if status is None and self.is_late(point):
+            if status is None and self.clock.is_late(point):
                 status = Status.MAX_TIME
             if status is None and engine.rises and self.ascent.has_stalled:
                 status = Status.STALLED
@@ -247,11 +242,11 @@ class _Run:
 
     def keep(self, point: Point) -> Points:
         """Certify a point, and the point that the method would return now where this is another one; remember the newest iterate."""
-        found = self.best.keep(point, self.seconds_left())
+        found = self.best.keep(point, self.clock.left())
         self.last = point, iterate_of(found)
         answer = None if self.engine is None else self.engine.answer()
         if answer is not None:
-            self.found = iterate_of(self.best.keep(answer, self.seconds_left()))
+            self.found = iterate_of(self.best.keep(answer, self.clock.left()))
         return found
 
     def bound_reached(self, outcome: Outcome, limit: float) -> Status | None:
@@ -262,30 +257,9 @@ class _Run:
             return Status.CALLBACK
         if self.iterations >= limit * (1 - 1e-12):
             return Status.MAX_ITER
-        if self.max_time == math.inf:
+        if self.clock.max_time == math.inf:
             return None
-        return Status.MAX_TIME if self.is_late(None if self.engine is None else self.engine.point()) else None
-
-    def is_late(self, point: Point | None = None) -> bool:
-        """Whether ``max_time`` is over, or would be over after the certificate of ``point``."""
-        left = self.seconds_left()
-        return left <= 0 or (point is not None and left < math.inf and left <= self.proof_seconds(point))
-
-    def proof_seconds(self, point: Point) -> float:
-        """About how long the certificate of a point takes: with a kernel the time for Kβ, measured once on some of the rows; otherwise nothing."""
-        beta = point.beta
-        if self.problem.is_linear or beta is None or beta.ndim > 1:
-            return 0.0
-        columns = int(np.count_nonzero(beta))
-        if self.entry_seconds is None and columns:
-            rows = min(self.problem.n_samples, max(16, self.problem.n_samples // _PROBE))
-            began = time.perf_counter()
-            self.problem.expand(beta, self.problem.X[:rows])
-            self.entry_seconds = (time.perf_counter() - began) / (rows * columns)
-        return (self.entry_seconds or 0.0) * self.problem.n_samples * columns
-
-    def seconds_left(self) -> float:
-        return math.inf if self.max_time == math.inf else self.max_time - (time.perf_counter() - self.began)
+        return Status.MAX_TIME if self.clock.is_late(None if self.engine is None else self.engine.point()) else None
 
     def next_check(self, engine: Engine) -> tuple[float, float]:
         """(work, iterations) at which the next certificate is due, whichever comes first."""
@@ -304,7 +278,7 @@ class _Run:
         if known is not None:
             self.last = point, iterate_of(known)
         found = _, dual = known or self.keep(point)
-        seconds = time.perf_counter() - self.began
+        seconds = self.clock.seconds()
         scale, iterate = self.problem.scale, self.last[1]
         self.ascent.see(scale * dual.value, self.best.certificate.gap, self.work)
         status = self.judged(found, ending)
@@ -354,7 +328,7 @@ class _Run:
             return self.ray is not None
         if len(self.trace) < 3 and ending not in (Status.STALLED, Status.MAX_ITER):
             return False
-        left = self.seconds_left()
+        left = self.clock.left()
         try:
             self.ray = (
                 find_ray(self.problem)
@@ -397,7 +371,7 @@ class _Run:
             trace=self.trace,
             status=status,
             iterations=self.iterations,
-            seconds=time.perf_counter() - self.began,
+            seconds=self.clock.seconds(),
             ray=self.ray,
             last=point,
         )

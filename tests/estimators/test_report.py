@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gapless as gl
 from gapless.estimators import watch
+from gapless.solvers import SMO
 from gapless.estimators.report import slow_causes
 from tests.estimators.data import cancer, diabetes, iris, large
 
@@ -82,7 +83,7 @@ def test_a_slow_fit_is_told_why_while_it_runs(monkeypatch):
         UserWarning,
         match=r"SVC is slow to converge: after [\d,]+ pairs the relative duality gap is .*features whose scales",
     ) as caught:
-        gl.SVC(kernel="linear", C=0.01, tol=0.05).fit(X, y)
+        gl.SVC(kernel="linear", C=0.01, tol=0.05, solver=SMO(pairs="maximal_violation")).fit(X, y)
     assert len(caught) == 1 and caught[0].filename == __file__
 
 

@@ -9,7 +9,7 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate
 from gapless.proof.feasible import first_point
 from gapless.proof.twofold import refine
-from gapless.proof.zero import zero_level
+from gapless.proof.zero import counts_as_zero, zero_level
 
 Points = tuple[PrimalPoint, DualPoint]
 
@@ -47,11 +47,15 @@ def hides(points: Points, tol: float, level: float = 0.0) -> bool:
 
 def _is_hidden(problem: Problem, points: Points, tol: float) -> bool:
     """Whether rounding alone keeps the gap above ``tol``, or above what counts as zero where the optimum may be zero."""
-    if hides(points, tol):
-        return True
+    if not problem.is_nu:
+        return hides(points, tol)
     primal, dual = points
-    is_met = 0 <= primal.value - dual.value <= tol * abs(primal.value)
-    return problem.is_nu and not is_met and hides(points, tol, zero_level(problem))
+    gap = primal.value - dual.value
+    if 0 <= gap <= tol * abs(primal.value):
+        return False
+    if gap >= 0 and counts_as_zero(problem, gap, dual.value):
+        return False
+    return hides(points, tol) or hides(points, tol, zero_level(problem))
 
 
 class Best:

@@ -17,20 +17,26 @@ _NO_LENGTH = 1e-6
 
 
 def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
-    """Whether the optimum of a one-class machine or of a ν-SVC is proven to be zero: neither P − D nor −D is above ½ (1e-6·S·R)², and the KKT
-    violation is within ``tol``.
+    """Whether the optimum of a one-class machine or of a ν-SVC is proven to be zero (:func:`counts_as_zero`), and the KKT violation is within
+    ``tol``.
+    """  # fmt: skip
+    return certificate.kkt_violation <= tol and counts_as_zero(problem, certificate.gap, certificate.dual)
+
+
+def counts_as_zero(problem: Problem, gap: float, dual: float) -> bool:
+    """Whether neither the gap nor −D is above ½ (1e-6·S·R)², in a one-class machine or a ν-SVC.
 
     The optimum is −½‖w*‖², zero where the origin lies within the data (one-class), or where the reduced hulls of the classes meet (ν-SVC); no gap is
     small relative to that. w* is a sum of samples whose coefficients add up to S = Σ|totals|, so that ‖w*‖ ≤ S·R, where R is the largest distance
     of a sample from the origin or, in a ν-SVC, which does not depend on where the origin is, from the samples' mean. Within the bound neither w nor
     w* is longer than a few millionths of the longest that they could be. An optimum that −D leaves away from zero has a relative gap, which counts.
-    """  # fmt: skip
-    if not _may_vanish(problem) or certificate.kkt_violation > tol or not math.isfinite(certificate.gap):
+    """
+    if not _may_vanish(problem) or not math.isfinite(gap):
         return False
     size = _NO_LENGTH * float(np.abs(problem.totals).sum())
     used = problem.cost > 0
     squares = problem.diagonal[used]
-    most = max(certificate.gap, -certificate.dual)
+    most = max(gap, -dual)
     if most > 2.0 * size**2 * float(squares.max()):  # no distance from the mean exceeds twice the longest sample
         return False
     if len(problem.totals) > 1:
@@ -41,7 +47,7 @@ def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
 
 
 def zero_level(problem: Problem) -> float:
-    """An absolute gap that surely counts as zero where −D is as small: the bound of :func:`vanishes` with a distance in place of R; 0 elsewhere.
+    """An absolute gap that surely counts as zero where −D is as small: the bound of :func:`counts_as_zero` with a distance in place of R; 0 elsewhere.
 
     Every sample is within 2R of every other, or of the origin within R, so that half the largest distance from the first sample is not above R.
     """
