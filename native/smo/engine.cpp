@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "smo/block.hpp"
-#include "smo/face_walk.hpp"
 #include "smo/gap_estimate.hpp"
 #include "smo/kept_rows.hpp"
 #include "smo/laggards.hpp"
 #include "smo/newton_finish.hpp"
 #include "smo/sizes.hpp"
+#include "smo/turns.hpp"
 #include "smo/active_set.hpp"
 
 namespace gapless::smo {
@@ -80,7 +80,7 @@ class Engine final : public Smo {
   Index active() const override { return table_.size(); }
   Index active_room() const override { return table_.room(); }
   bool keeps_rows() const override { return rows_.has_value(); }
-  Index finishes() const override { return finishes_; }
+  Index finishes() const override { return finishes_ + turns_.walks(); }
 
  private:
   static Index most_of(Index n, double cache_bytes) {
@@ -207,7 +207,8 @@ class Engine final : public Smo {
 
   Index maximise(const typename BlockSolver<Dual, T>::Part& part, double target, Index max_steps, double* beta, double* f) {
     if constexpr (!Dual::is_entropy && sizeof(T) == 8)
-      if (complete()) return solve_in_turns(part, target, max_steps, beta, f);
+      if (complete() && options_.second_order && !problem_.hard)
+        return turns_.solve(blocks_, part, problem_.totals.data(), target, max_steps, beta, f);
     if (complete()) return blocks_.solve(part, n_, groups_share, target, max_steps, beta, f);
     Index moved = 0;
     const Index m = part.K.matrix.rows;
@@ -225,33 +226,6 @@ class Engine final : public Smo {
         faced_ = finish_pays(part.dual, m, before.data(), beta, static_cast<double>(taken), room);
       }
     return moved + taken;
-  }
-
-  // Pairs until they have taken as long as a walk over faces is expected to, then the walk; where that takes much longer than expected, pairs again.
-  Index solve_in_turns(const typename BlockSolver<Dual, T>::Part& part, double target, Index max_steps, double* beta, double* f) {
-    const double pair = 4.0 * static_cast<double>(n_);
-    const bool walks = options_.second_order && !problem_.hard;
-    Index taken = 0;
-    for (;;) {
-      if (walks && !lost_ && turns_ >= patience_ * static_cast<double>(n_)) {
-        const double expected = FaceWalk::expected_work(part.dual, n_, beta);
-        if (turns_ * pair >= patience_ * expected) {
-          const double room = std::min(walk_room * turns_ * pair, static_cast<double>(max_steps - taken) * pair);
-          const FaceWalk::End end = walk_.go({part.dual, part.diagonal, part.K, part.groups, problem_.totals.data(), part.coupled}, walk_share * target, room, beta, f);
-          finishes_ += walk_.moves() > 0;
-          taken += static_cast<Index>(std::ceil(walk_.work() / pair));
-          if (end == FaceWalk::End::reached || taken >= max_steps) return taken;
-          lost_ = end == FaceWalk::End::lost;
-          turns_ = 0.0;
-          patience_ *= 2.0;
-        }
-      }
-      const Index most = walks && !lost_ ? std::min(n_, max_steps - taken) : max_steps - taken;
-      const Index pairs = blocks_.solve(part, n_, groups_share, target, most, beta, f);
-      taken += pairs;
-      turns_ += static_cast<double>(pairs);
-      if (pairs < most || taken >= max_steps) return taken;
-    }
   }
 
   // The violation at which a round ends: a share of the one within the active set, but not below half of what the targets need.
@@ -408,7 +382,7 @@ class Engine final : public Smo {
   Laggards late_;
   std::optional<KeptRows<T>> rows_;
   BlockSolver<Dual, T> blocks_;
-  FaceWalk walk_;
+  Turns turns_;
   Selection selection_;
   TakenTerms<Dual> terms_;
   std::vector<double> beta_, f_, known_, up_, down_;  // known_: the β for which f was last computed in float64
@@ -416,8 +390,6 @@ class Engine final : public Smo {
   std::vector<Index> part_groups_, open_;
   Index reach_ = 0, refreshed_ = 0, stuck_ = 0, finishes_ = 0;
   double pairs_ = 0.0, work_ = 0.0;
-  double turns_ = 0.0, patience_ = 1.0;  // pairs since the last walk that did not end, and how many times as long as a walk pairs take before the next
-  bool lost_ = false;                    // whether a walk found no way
   bool in_order_ = true;  // whether the members of the active set are in the order of the samples
   bool told_ = false;     // whether the last step ended `ready`
   bool doubted_ = false;  // whether a proof did not agree with `ready`, and nothing has moved since

@@ -10,14 +10,21 @@ constexpr double indefinite = 1e-8;  // a pivot below minus this share of its di
 
 }  // namespace
 
-bool FaceFactor::append(const double* column, double diagonal, double ridge) {
+void FaceFactor::begin(Index groups) {
+  n_ = 0;
+  A_.assign(groups, {});
+}
+
+bool FaceFactor::append(Index group, const double* column, double diagonal, double ridge) {
   make_room();
   last_.assign(column, column + n_);
   forward(last_.data());
   const double pivot = diagonal - dot(last_.data(), last_.data());
   if (!(pivot > -indefinite * diagonal)) return false;
   for (Index i = 0; i < n_; ++i) row(i)[n_] = last_[i];
-  row(n_)[n_] = std::sqrt(std::max(pivot, 0.5 * ridge));
+  const double root = std::sqrt(std::max(pivot, 0.5 * ridge));
+  row(n_)[n_] = root;
+  for (Index g = 0; g < count(A_.size()); ++g) A_[g].push_back(((g == group ? 1.0 : 0.0) - dot(last_.data(), A_[g].data())) / root);
   ++n_;
   return true;
 }
@@ -31,8 +38,15 @@ void FaceFactor::remove(Index place) {
   for (Index i = place; i < n_; ++i) {  // the row below begins one place too far to the left
     double *above = row(i) + i, *below = row(i + 1) + i;
     const double length = std::hypot(*above, *below);
-    if (length > 0.0) loops_.rotate(n_ - i, *above / length, *below / length, above, below);
+    const double c = *above / length, s = *below / length;
+    loops_.rotate(n_ - i, c, s, above, below);
+    for (std::vector<double>& a : A_) {
+      const double upper = a[i];
+      a[i] = c * upper + s * a[i + 1];
+      a[i + 1] = c * a[i + 1] - s * upper;
+    }
   }
+  for (std::vector<double>& a : A_) a.pop_back();
 }
 
 void FaceFactor::make_room() {

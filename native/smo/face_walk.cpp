@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/cancel.hpp"
 #include "smo/block.hpp"
@@ -14,7 +15,7 @@ constexpr int most_repeats = 4;        // steps on one face, each of which remov
 constexpr double solved = 0.1;         // a face is solved where its slopes differ by at most this share of the violation outside it
 constexpr double exact = 1e-13;        // the sum of a group is its total where it misses it by at most this share of Σ|β|
 constexpr Index most_still = 8;        // steps in a row in which nothing moved: rounding hides the way
-constexpr double step_work = 3.0, call_work = 400.0, spread_work = 0.5;  // for each pair of variables of the face, for each step, for each entry
+constexpr double step_work = 2.0, call_work = 400.0, spread_work = 0.5;  // for each pair of variables of the face, for each step, for each entry
 
 bool between(const DualBox& dual, Index k, double beta) {
   return dual.lower[k] < beta && beta < dual.upper[k] && (dual.epsilon[k] == 0.0 || beta != 0.0);
@@ -32,7 +33,8 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
   const Index n = part.K.matrix.rows;
   work_ = 0.0;
   moves_ = 0;
-  if (!begin(part, beta)) return End::lost;
+  const bool goes_on = std::exchange(tired_, false) && std::equal(known_.begin(), known_.end(), beta, beta + n);
+  if (!goes_on && !begin(part, beta)) return End::lost;
   find_short(part, beta);
   for (std::size_t k = 0; k < rows_.size(); ++k) slope_[k] = slope(part, beta, f, count(k));
   int repeats = 0;
@@ -53,7 +55,11 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
     }
     bring_up_to_date(part, beta, f);
     const Violation found = survey(part.dual, n, part.diagonal, beta, f, part.groups, part.coupled, up_.data(), down_.data());
-    if (work_ >= most_work) return settle(part, beta, f), End::tired;
+    if (work_ >= most_work) {
+      settle(part, beta, f);
+      tired_ = true;
+      return End::tired;
+    }
     const bool off = find_short(part, beta) > exact;
     double rest = 0.0;
     for (std::size_t k = 0; k < rows_.size(); ++k) {
@@ -65,7 +71,10 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
       ++repeats;
       continue;
     }
-    if (done) return settle(part, beta, f), End::reached;
+    if (done) {
+      settle(part, beta, f);
+      return End::reached;
+    }
     repeats = 0;
     if (!enter(part, beta, f)) break;
   }
@@ -75,7 +84,7 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
 
 bool FaceWalk::begin(const Part& part, const double* beta) {
   const Index n = part.K.matrix.rows, groups = part.groups.count;
-  factor_.clear();
+  factor_.begin(groups);
   for (auto* each : {&low_, &high_, &slope_, &ridge_}) each->clear();
   rows_.clear();
   group_.clear();
@@ -101,8 +110,8 @@ bool FaceWalk::join(const Part& part, const double* beta, Index i, bool rises) {
   const Index group = part.groups.count == 1 ? 0 : part.groups.of[i];
   for (std::size_t k = 0; k < rows_.size(); ++k) column_[k] = row[rows_[k]] + (group_[k] == group ? bend_ : 0.0);
   const double own = part.diagonal[i] + dual.d[i] + bend_, ridge = ridge_share * own;
-  work_ += step_work / 3.0 * static_cast<double>(rows_.size() * rows_.size());
-  if (!(own > 0.0) || !factor_.append(column_.data(), own + ridge, ridge)) return false;
+  work_ += step_work / 2.0 * static_cast<double>(rows_.size() * rows_.size());
+  if (!(own > 0.0) || !factor_.append(group, column_.data(), own + ridge, ridge)) return false;
   const bool pieces = dual.epsilon[i] > 0.0;
   const bool above = beta[i] > 0.0 || (beta[i] == 0.0 && rises);
   low_.push_back(pieces && above ? std::max(0.0, dual.lower[i]) : dual.lower[i]);
@@ -151,32 +160,34 @@ bool FaceWalk::newton(const Part& part) {
   step_ = slope_;
   factor_.forward(step_.data());
   if (part.coupled) {
-    std::vector<Index> present;
-    for (Index g = 0; g < groups; ++g)
-      if (members_[g] > 0) present.push_back(g);
-    ones_.assign(present.size() * n, 0.0);
-    for (std::size_t c = 0; c < present.size(); ++c) {
-      double* column = ones_.data() + c * n;
-      for (Index k = 0; k < n; ++k) column[k] = group_[k] == present[c];
-      factor_.forward(column);
-    }
-    const double *a = ones_.data(), *b = present.size() > 1 ? a + n : nullptr;
-    if (b == nullptr) {
-      level_[present[0]] = (factor_.dot(a, step_.data()) - short_[present[0]]) / factor_.dot(a, a);
-    } else {
-      const double aa = factor_.dot(a, a), bb = factor_.dot(b, b), ab = factor_.dot(a, b), det = aa * bb - ab * ab;
-      const double az = factor_.dot(a, step_.data()) - short_[present[0]], bz = factor_.dot(b, step_.data()) - short_[present[1]];
-      level_[present[0]] = (bb * az - ab * bz) / det;
-      level_[present[1]] = (aa * bz - ab * az) / det;
-    }
-    for (std::size_t c = 0; c < present.size(); ++c) {
-      for (Index k = 0; k < n; ++k) step_[k] -= level_[present[c]] * ones_[c * n + k];
-      level_[present[c]] += bend_ * short_[present[c]];
+    find_levels();
+    for (Index g = 0; g < groups; ++g) {
+      if (members_[g] == 0) continue;
+      const double* a = factor_.A(g);
+      for (Index k = 0; k < n; ++k) step_[k] -= level_[g] * a[k];
+      level_[g] += bend_ * short_[g];
     }
   }
   factor_.backward(step_.data());
   work_ += call_work + step_work * static_cast<double>(n) * static_cast<double>(n);
   return std::all_of(step_.begin(), step_.end(), [](double d) { return std::isfinite(d); });
+}
+
+// λ of the groups that have variables in the face.
+void FaceWalk::find_levels() {
+  std::vector<Index> present;
+  for (std::size_t g = 0; g < members_.size(); ++g)
+    if (members_[g] > 0) present.push_back(count(g));
+  const Index first = present.front(), last = present.back();
+  const double *a = factor_.A(first), *b = factor_.A(last), *z = step_.data();
+  const double aa = factor_.dot(a, a), az = factor_.dot(a, z) - short_[first];
+  if (first == last) {
+    level_[first] = az / aa;
+    return;
+  }
+  const double bb = factor_.dot(b, b), ab = factor_.dot(a, b), bz = factor_.dot(b, z) - short_[last], det = aa * bb - ab * ab;
+  level_[first] = (bb * az - ab * bz) / det;
+  level_[last] = (aa * bz - ab * az) / det;
 }
 
 // Moves β along δ as far as no variable passes the end of its piece, and the slopes with it: K_FF δ = s − Eλ − ridge δ.

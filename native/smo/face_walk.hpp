@@ -38,7 +38,7 @@ class FaceWalk {
   // The work, in the unit of SmoAdvance, that a walk from β is expected to take.
   static double expected_work(const DualBox& dual, Index n, const double* beta);
 
-  // Maximises the dual until no violation is above `target`; writes beta and f.
+  // Maximises the dual until no violation is above `target`; writes beta and f. A walk that ended `tired` goes on where β is still what it was.
   End go(const Part& part, double target, double most_work, double* beta, double* f);
 
   double work() const { return work_; }
@@ -49,6 +49,7 @@ class FaceWalk {
   bool join(const Part& part, const double* beta, Index i, bool rises);
   void leave(Index place);
   bool newton(const Part& part);
+  void find_levels();
   Index move(const Part& part, double* beta);  // the place of the variable that meets a bound, −1 where none does
   void settle(const Part& part, double* beta, double* f);
   void bring_up_to_date(const Part& part, const double* beta, double* f);
@@ -62,13 +63,14 @@ class FaceWalk {
   std::vector<double> low_, high_, slope_, ridge_, step_;
   std::vector<char> inside_;             // of each sample, whether it is in the face
   std::vector<double> known_;            // β for which f is right
-  std::vector<double> level_, ones_;     // λ, and the columns of R⁻ᵀE
+  std::vector<double> level_;            // λ
   std::vector<double> short_;            // what the sum of each group is short of its total
   std::vector<Index> members_;           // the number of variables of each group in the face
   std::vector<double> column_, up_, down_, change_;
   std::vector<Index> moved_;
   double work_ = 0.0, bend_ = 0.0;
   Index moves_ = 0;
+  bool tired_ = false;  // whether the last walk ended so
 };
 
 }  // namespace gapless::smo

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gapless as gl
 from gapless.estimators import watch
-from gapless.solvers import SMO
 from gapless.estimators.report import slow_causes
+from gapless.solvers import SMO
 from tests.estimators.data import cancer, diabetes, iris, large
 
 

@@ -47,7 +47,7 @@ def counts_as_zero(problem: Problem, gap: float, dual: float) -> bool:
 
 
 def zero_level(problem: Problem) -> float:
-    """An absolute gap that surely counts as zero where −D is as small: the bound of :func:`counts_as_zero` with a distance in place of R; 0 elsewhere.
+    """An absolute gap that surely counts as zero where −D is as small, with a distance in place of the R of :func:`counts_as_zero`; 0 elsewhere.
 
     Every sample is within 2R of every other, or of the origin within R, so that half the largest distance from the first sample is not above R.
     """
