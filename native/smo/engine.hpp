@@ -5,7 +5,8 @@
 // pairs.hpp) and, in the end, when hardly a variable meets a bound any more, by Newton's method (newton_finish.hpp). Then the change of β is expanded
 // to f of those samples outside that it may bring to violate (laggards.hpp), through panels that keep no kernel row (kernels/panels.hpp), or to f of
 // all samples through rows that are kept where an entry is costly (kept_rows.hpp). A large problem is first solved on growing parts of it, so that a
-// round on all samples begins near the optimum. In a short problem all samples are in the active set, and nothing is chosen or expanded.
+// round on all samples begins near the optimum. In a short problem all samples are in the active set, and nothing is chosen or expanded; pairs take
+// turns there with walks from face to face of the box (turns.hpp).
 //
 // f = Kβ (shift included) is float64 whatever the entries are, and refreshed from scratch when its error could matter.
 #pragma once
@@ -70,7 +71,7 @@ class Smo {
   virtual Index active() const = 0;       // the number of members of the active set
   virtual Index active_room() const = 0;  // the number of members that it has room for
   virtual bool keeps_rows() const = 0;    // whether kernel rows are kept beside the active set
-  virtual Index finishes() const = 0;     // the number of rounds in which Newton's method moved a variable
+  virtual Index finishes() const = 0;     // the number of rounds and walks in which Newton's method moved a variable
 };
 
 std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options);

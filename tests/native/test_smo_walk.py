@@ -124,7 +124,7 @@ def test_it_never_lowers_the_dual_whenever_it_ends(loss, kernel, coupled, seed):
     groups, before = np.zeros(30, dtype=np.int64), 0.0
     beta = np.zeros(30)
     for work in (1.0, 5e3, 2e4, 1e5):
-        _, _, beta, f = walk(dual, K, beta, coupled=coupled, work=work)
+        _, _, beta, _ = walk(dual, K, beta, coupled=coupled, work=work)
         check_feasible(dual, beta, groups, [0.0], coupled)
         now = value(dual, K, beta)
         assert now >= before - 1e-9 * abs(before)
