@@ -212,7 +212,9 @@ class _Run:
                 self.work += advance.work
                 status = self.bound_reached(outcome, limit)
             point = engine.point()
-            if status is Status.MAX_TIME and self.clock.proof_seconds(point) > max(self.clock.max_time, self.clock.left()):
+            if status is Status.MAX_TIME and self.clock.proof_seconds(point) > max(
+                self.clock.max_time, self.clock.left()
+            ):
                 break  # the certificate of this point would take longer than the whole solve: the one before stands
             status = self.check(point, status) or status
             if status is None and self.clock.is_late(point):
