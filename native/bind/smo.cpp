@@ -11,6 +11,7 @@
 #include "smo/face_walk.hpp"
 #include "smo/gap_estimate.hpp"
 #include "smo/newton_finish.hpp"
+#include "smo/sizes.hpp"
 #include "smo/working_set.hpp"
 
 namespace gapless::bind {
@@ -178,6 +179,7 @@ void bind_smo(nb::module_& m) {
       .def_prop_ro("active_room", [](const SmoObject& self) { return self.engine->active_room(); }, "How many it has room for.")
       .def_prop_ro("keeps_rows", [](const SmoObject& self) { return self.engine->keeps_rows(); }, "Whether kernel rows are kept.")
       .def_prop_ro("finishes", [](const SmoObject& self) { return self.engine->finishes(); }, "Rounds in which Newton's method moved something.");
+  m.attr("SMO_WHOLE") = smo::whole;
   bind_parts<float>(m);
   bind_parts<double>(m);
   m.def("smo_walk", walk, nb::arg("dual"), nb::arg("diagonal"), nb::arg("K").noconvert(), nb::arg("groups"), nb::arg("totals"), nb::arg("coupled"),

@@ -95,7 +95,7 @@ class Engine final : public Smo {
   Groups groups() const { return {problem_.groups, count(problem_.totals.size())}; }
   bool everybody() const { return in_order_ && table_.size() == n_; }
   // Whether all samples are in the active set for good, with entries in float64: nothing is to be chosen, expanded or computed again.
-  bool complete() const { return sizeof(T) == 8 && n_ <= few && most_of(n_, options_.cache_bytes) == n_; }
+  bool complete() const { return sizeof(T) == 8 && n_ <= whole && most_of(n_, options_.cache_bytes) == n_; }
 
   Index steps_within(double work, double iterations) const {
     double most = most_steps;

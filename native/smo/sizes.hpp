@@ -10,8 +10,7 @@
 
 namespace gapless::smo {
 
-inline constexpr Index few = 1200;         // the most samples of a problem that is one block, whose entries are float64
-inline constexpr Index whole = 2048;       // the most samples of a problem whose samples all are in the active set
+inline constexpr Index whole = 2048;       // the most samples of a problem whose samples all are in the active set; in float64 it is one block
 inline constexpr Index block_size = 512;   // variables of a block: its kernel matrix is a MiB of float32
 // Samples that enter the active set in a round: half as many as there are support vectors, within these bounds.
 inline constexpr Index least_enter = 1024, most_enter = 2048;

@@ -472,6 +472,8 @@ class Smo:
     def finishes(self) -> int:
         """Rounds in which Newton's method moved something."""
 
+SMO_WHOLE: int = 2048
+
 @overload
 def smo_pairs(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, second_order: bool, target: float, max_steps: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int: ...
 

@@ -1,8 +1,8 @@
-"""Small subproblems in stages: pairs first, a second-order method where pairs stop paying, and pairs again to finish.
+"""Small subproblems with a linear kernel in stages: pairs first, an interior point where pairs stop paying, and pairs again to finish.
 
-Features of very different scales make a dual that pairs descend slowly: breast cancer as it is takes a linear SVC millions of them, and so does a
-ν-SVC of classes that nearly meet. An interior point takes some twenty steps, on the features of a linear kernel where they are few, or else on the
-Gram matrix. Its β is a dual point of the problem itself, from which pairs go on, mostly by none, and which the kernel itself certifies.
+Noise and a large C make a long way for pairs, past as many kinks of the dual as there are samples: a thousand pairs a sample and more. An interior
+point on the features, where these are few, takes some twenty steps. Its β is a dual point of the problem itself, from which pairs go on, mostly by
+none, and which the kernel itself certifies.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from gapless.errors import GaplessError, Interrupted
 from gapless.kernels import Linear
-from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Point, is_valid
+from gapless.proof.certificate import Point
 from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
@@ -28,23 +26,21 @@ from gapless.trace import Trace
 _UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
 _PAIRS = 3  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
-"""The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
-_FEWER = 0.3  # the share of the samples that features may number for their system to be the faster one: their steps and those of n×n are alike then
-_WIDE = 500  # the most features for which a step of the second-order method takes a moment
-# Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices;
-# and, on a Gram matrix, what is done with each entry, and its factorisation.
-_SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP, _COPY, _CUBE = 2.0, 30, 1e5, 1.6, 0.05, 3.0, 0.03
+"""The most samples of a small subproblem."""
+_WIDE = 500  # the most features for which a step of the interior point takes a moment
+# Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices.
+_SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
 
 
 def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
     """Solve by pairs, and where these take long by an interior point; ``options`` are those of :func:`gapless.solve`.
 
-    Pairs go on until they have taken as long as the second-order method is expected to: whichever is the faster, twice its time is never exceeded
+    Pairs go on until they have taken as long as the interior point is expected to: whichever is the faster, twice its time is never exceeded
     by much.
     """
-    n, max_iter = problem.n_samples, options["max_iter"]
-    patience = max(_PAIRS * n, _cost(problem) / (_SAMPLE * n))
-    if problem.is_hard or patience >= (SMO.max_iter if max_iter is None else max_iter):
+    n, max_iter, X = problem.n_samples, options["max_iter"], _few_features(problem)
+    patience = math.inf if X is None or problem.is_hard else max(_PAIRS * n, _cost(X) / (_SAMPLE * n))
+    if patience >= (SMO.max_iter if max_iter is None else max_iter):
         return solve(problem, pairs, **options)
     began = time.perf_counter()
     first = solve(problem, pairs, **{**options, "max_iter": patience})
@@ -52,7 +48,7 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         return first
     beta = first.beta
     try:
-        beta = _second_order(problem, **_rest(options, began)).certified.beta
+        beta = _second_order(problem, X, **_rest(options, began)).certified.beta
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
     except GaplessError:  # a system may hold numbers that are too large; pairs do not need one
@@ -74,15 +70,10 @@ def _after(
     )
 
 
-def _cost(problem: Problem) -> float:
-    """The nanoseconds that the second-order method is expected to take; infinite where there is none."""
-    n, X = problem.n_samples, _few_features(problem)
-    if X is not None:
-        d = min(X.shape)  # fewer samples than features are solved in as many coordinates as samples
-        return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
-    if InteriorPoint().unsupported(problem) is not None:
-        return math.inf
-    return _STEPS * (_STEP + _COPY * n**2 + _CUBE * n**3)
+def _cost(X: Any) -> float:
+    """The nanoseconds that the interior point is expected to take on these rows."""
+    n, d = X.shape[0], min(X.shape)  # fewer samples than features are solved in as many coordinates as samples
+    return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
 
 
 def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
@@ -93,17 +84,13 @@ def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
     }
 
 
-def _second_order(problem: Problem, **options: Any) -> Result:
-    """The same problem by an interior point: as a linear one where few features have the kernel's products, or on its Gram matrix."""
-    X = _few_features(problem)
-    if X is None:
-        X = _factor(problem)
-    if X is not None:
-        problem = Problem(
-            X, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
-            intercept_scale=problem.intercept_scale,
-        )  # fmt: skip
-    return solve(problem, InteriorPoint(), in_samples=True, **options)
+def _second_order(problem: Problem, X: Any, **options: Any) -> Result:
+    """The same problem as a linear one on the rows of X, by an interior point."""
+    linear = Problem(
+        X, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
+        intercept_scale=problem.intercept_scale,
+    )  # fmt: skip
+    return solve(linear, InteriorPoint(), in_samples=True, **options)
 
 
 def _few_features(problem: Problem) -> Any:
@@ -111,27 +98,6 @@ def _few_features(problem: Problem) -> Any:
     kernel, X = problem.formula
     is_linear = kernel is None or isinstance(kernel, Linear)
     return X if is_linear and not problem.is_nu and min(X.shape) <= _WIDE else None
-
-
-def _factor(problem: Problem) -> np.ndarray | None:
-    """Rows whose products are the kernel's, by a triangular factor of the Gram matrix, where that has far fewer columns than samples; else None.
-
-    A polynomial of few features is such a kernel: degree 3 in two features has ten monomials.
-    """
-    kernel, X = problem.formula
-    if kernel is None or problem.is_nu or not is_valid(problem):
-        return None
-    K = np.asfortranarray(kernel(X, X))
-    scale = np.sqrt(np.maximum(K.diagonal(), 0.0))
-    scale[scale == 0] = 1.0
-    K /= scale[:, None] * scale  # samples of very different sizes keep their own digits
-    with one_blas_thread():  # the result must not depend on their number
-        factor, order, rank, _ = dpstrf(K, lower=1, tol=len(K) * np.finfo(float).eps)
-    if rank > min(_WIDE, _FEWER * len(K)):
-        return None
-    rows = np.empty((len(K), rank))
-    rows[order - 1] = np.tril(factor)[:, :rank]
-    return np.ascontiguousarray(rows * scale[:, None])
 
 
 def _joined(first: Result, last: Result) -> Trace:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from gapless import _native
 from gapless.data.distinct import distinct_samples
 from gapless.losses import DualEntropy, DualTerms
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import feasible, first_point
 from gapless.record import record
 
-FEW = 1200  # the most samples of which all kernel entries are kept, in float64 (``few`` of native/smo/sizes.hpp)
-_MANY = 8192  # more samples come in random order: they are solved on growing parts first (4 ``whole`` of the same file)
+FEW = 1200  # the most samples whose kernel entries are float64 from the start
+WHOLE = _native.SMO_WHOLE  # the most samples that are all in the active set, and whose kernel entries are all kept once they are float64
+_MANY = 4 * WHOLE  # more samples come in random order: they are solved on growing parts first
 
 
 @record

@@ -36,11 +36,12 @@ from gapless.solvers.base import (
     check_positive,
     start_beta,
 )
-from gapless.solvers.smo.samples import FEW, Samples, begin, distinct
+from gapless.solvers.smo.samples import FEW, WHOLE, Samples, begin, distinct
 
 PAIRS = ("second_order", "maximal_violation")
 _LOOSE = 1e-4  # entries are float64 from the start where those of float32 have a larger mean error
 _LONG = 100  # pairs a sample after which entries are float64: with large β pairs would only chase float32's errors of f
+_WALKED = 30  # the same of up to WHOLE samples, of which walks take over from pairs once entries are float64
 _OUTCOMES = (Outcome.RUNNING, Outcome.READY, Outcome.STALLED)  # in the order of native/smo/engine.hpp
 
 
@@ -122,7 +123,8 @@ class SmoEngine(Engine):
                 iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
         self._pairs += iterations
         found = _OUTCOMES[outcome]
-        is_long = self._pairs > _LONG * len(self.samples.groups)
+        n = len(self.samples.groups)
+        is_long = self._pairs > (_WALKED if n <= WHOLE else _LONG) * n
         if self._rough and (found is Outcome.STALLED or (found is Outcome.RUNNING and is_long)):
             self._rough, found = False, Outcome.RUNNING
             self._begin(_panels(self.problem, np.float64, self.samples.order), self.native.beta().copy())
