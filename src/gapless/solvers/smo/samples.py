@@ -12,7 +12,9 @@ from gapless.proof.feasible import feasible, first_point
 from gapless.record import record
 
 FEW = 1200  # the most samples whose kernel entries are float64 from the start
-WHOLE = _native.SMO_WHOLE  # the most samples that are all in the active set, and whose kernel entries are all kept once they are float64
+WHOLE = (
+    _native.SMO_WHOLE
+)  # the most samples that are all in the active set, and whose kernel entries are all kept once they are float64
 _MANY = 4 * WHOLE  # more samples come in random order: they are solved on growing parts first
 
 
