@@ -26,7 +26,7 @@ from gapless.solvers import InteriorPoint, Solver
 from gapless.trace import Trace
 
 _UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
-_PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
+PAIRS = 20  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
 """The most samples of a small subproblem: a factor of their Gram matrix takes a moment."""
 _FEWER = 0.3  # the share of the samples that features may number for their system to be the faster one: their steps and those of n×n are alike then
@@ -43,13 +43,13 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
     by much.
     """
     n, max_iter = problem.n_samples, options["max_iter"]
-    if problem.is_hard or (max_iter is not None and max_iter <= _PAIRS * n):
+    if problem.is_hard or (max_iter is not None and max_iter <= PAIRS * n):
         return solve(problem, pairs, **options)
     began = time.perf_counter()
-    first = solve(problem, pairs, **{**options, "max_iter": _PAIRS * n})
+    first = solve(problem, pairs, **{**options, "max_iter": PAIRS * n})
     if first.status not in _UNDONE:
         return first
-    more = _cost(problem) / (_SAMPLE * n) - _PAIRS * n
+    more = _cost(problem) / (_SAMPLE * n) - PAIRS * n
     if more > 0 and first.status is Status.MAX_ITER:
         left = math.inf if max_iter is None else max_iter - first.iterations
         first = _after(
