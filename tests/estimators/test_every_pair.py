@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-import signal
 import warnings
 from fractions import Fraction
 
@@ -357,34 +356,6 @@ def test_an_interruption_before_the_first_pair(monkeypatch):
     with pytest.raises(Interrupted):
         model.fit(X, Y)
     assert {solved.status for solved in model._solved} == {Status.INTERRUPTED}
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
-def test_ctrl_c_is_heard_inside_the_native_call():
-    """A signal that comes while the pairs are solved ends the call long before all are done."""
-    X, y = many(150, 16, 20)
-    gram = X @ X.T
-    members, n = ClassPairs(y, 150), len(y)
-    assert len(members) == 11175
-    native = _native.EveryPair(
-        gram, np.sqrt(gram.diagonal()), np.zeros(n), members.samples, members.starts, members.n_first,
-        np.ones(len(members.samples)),
-    )  # fmt: skip
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.01)
-        with pytest.raises(KeyboardInterrupt):
-            native.run(
-                gap=1e-9, kkt=1e-9, ahead=0.8, stricter=0.3, turns=200.0, most=np.inf, seconds=np.inf, cache_bytes=1e8
-            )
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-    assert native.done.sum() < len(members)
 
 
 # --- what is made on demand
