@@ -10,8 +10,8 @@
 namespace gapless::proof {
 namespace {
 
-// The numbers of gapless/proof/outward.py, which states them: MORE, ROUNDINGS and LEAST.
-constexpr double more = 1.05, roundings = 16.0, least = 1e-290;
+// The numbers of gapless/proof/outward.py, which states them: MORE and ROUNDINGS.
+constexpr double more = 1.05, roundings = 16.0;
 constexpr double stretching = 1e-12;  // a gap below this share of D is not worth a stretch (ROUNDING of gapless/problems/objective.py)
 
 // Writes f = Kβ and returns the number of entries of β that are not zero, each of which is one rounding of a sum.
@@ -51,7 +51,7 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
     const double size = std::fabs(beta[i]);
     if (size > 0.0) {
       if (size >= box.upper[i] - box.lower[i]) return {};
-      slack += size * (sizes[i] + least);
+      slack += size * (sizes[i] + least_error);
       products += size * std::fabs(f[i]);
     }
     if (box.p[i] > 0.0)
@@ -64,7 +64,7 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
   const double b = -0.5 * (lowest + highest);
   double plain = infinity, margin = infinity;
   for (Index i = 0; i < n; ++i) {
-    const double error = 1.07 * scale * (sizes[i] + least) + 2.0 * unit * std::fabs(f[i]);
+    const double error = 1.07 * scale * (sizes[i] + least_error) + 2.0 * unit * std::fabs(f[i]);
     // The division of β and b by the margin rounds too: by a share of the error, which 1.1 covers, and of the values themselves.
     const double doubt = 1.1 * error + 8.0 * unit * (std::fabs(f[i]) + std::fabs(b)), value = box.p[i] * (f[i] + b);
     plain = std::min(plain, value);
@@ -103,7 +103,7 @@ TableProof prove(const TableProblem& problem, Vector point, Out beta, std::span<
   expansion_errors(beta, room.g, room.r, more * unit, terms, room.sizes);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, room.f,
-                              {room.sizes, 1.0, least}, {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
+                              {room.sizes, 1.0, least_error}, {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
   if (std::isnan(found.square)) return out;
   out.violation = found.violation;
   out.plain_primal = found.plain_primal;

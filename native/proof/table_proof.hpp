@@ -17,17 +17,17 @@ struct TableProblem {
   Vector totals;
   Matrix<const double> K;
   Places places;
-  Vector g, r;  // of each row of K: bounds on its entries and on their errors, as kernels/rounding.py defines them
-  bool margins; // whether the loss is the hinge: a multiple of β is as feasible as β, and the best model may have no loss at all
+  Vector g, r;   // of each row of K: bounds on its entries and on their errors, as kernels/rounding.py defines them
+  bool margins;  // whether the loss is the hinge: a multiple of β is as feasible as β, and the best model may have no loss at all
 };
 
 struct TableProof {
-  double primal = infinity, dual = -infinity;          // P* is between them
-  double rounding = 0.0;                               // the part of their distance that was added for rounding
-  double violation = 0.0;                              // the largest violation of the optimality conditions
-  double outside = 0.0, off = 0.0;                     // how far the given β was from its box, and from its sums
+  double primal = infinity, dual = -infinity;              // P* is between them
+  double rounding = 0.0;                                   // the part of their distance that was added for rounding
+  double violation = infinity;                             // the largest violation of the optimality conditions
+  double outside = 0.0, off = 0.0;                         // how far the given β was from its box, and from its sums
   double plain_primal = infinity, plain_dual = -infinity;  // P and D of the given point, as computed
-  bool own = true;                                     // whether the model is the dual point's own, and not a stretched one
+  bool own = true;                                         // whether the model is the dual point's own, and not a stretched one
 };
 
 // Arrays for the samples of one problem, which the next problem uses again.

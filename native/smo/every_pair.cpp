@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "core/pool.hpp"
@@ -16,8 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_proofs = 8;     // each proof that does not agree makes the targets stricter: by then they are below what float64 distinguishes
-constexpr double no_length = 1e-6; // _NO_LENGTH of gapless/proof/zero.py
+constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
+constexpr double no_length = 1e-6;  // _NO_LENGTH of gapless/proof/zero.py
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
@@ -62,12 +61,17 @@ class OnePair {
   }
 
   std::unique_ptr<Smo> engine(const ClassPairs& pairs, double cache_bytes) const {
-    SmoProblem problem = {to_prove_.box, diagonal_.data(), groups_.data(), totals_, true, false, 0.0, zero_level(pairs), 1.0};
-    SmoEntries entries;
-    entries.given = pairs.K;
-    entries.places = places_;
-    // All samples are one block with entries in float64, for which the engine asks for no f from outside.
-    return make_smo(std::move(problem), entries, {}, start_, {true, cache_bytes});
+    // The given matrix has all entries, so that none is computed, and no f is asked for from outside.
+    return make_smo({.dual = to_prove_.box,
+                     .diagonal = diagonal_.data(),
+                     .groups = groups_.data(),
+                     .totals = totals_,
+                     .coupled = true,
+                     .hard = false,
+                     .shift = 0.0,
+                     .zero = zero_level(pairs),
+                     .entry_work = 1.0},
+                    {.given = pairs.K, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
   }
 
   const proof::TableProblem& to_prove() const { return to_prove_; }
