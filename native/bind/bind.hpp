@@ -18,5 +18,6 @@ void bind_products(nanobind::module_& m);
 void bind_proof(nanobind::module_& m);
 void bind_twofold(nanobind::module_& m);
 void bind_smo(nanobind::module_& m);
+void bind_every_pair(nanobind::module_& m);
 
 }  // namespace gapless::bind

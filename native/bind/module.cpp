@@ -21,4 +21,5 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_proof(m);
   gapless::bind::bind_twofold(m);
   gapless::bind::bind_smo(m);
+  gapless::bind::bind_every_pair(m);
 }

@@ -15,8 +15,6 @@
 namespace gapless::bind {
 namespace {
 
-constexpr double least_error = 1e-290;  // a bound on what underflow loses: LEAST of gapless/proof/outward.py
-
 using Pair = std::tuple<double, double>;
 using Pairs = nb::typed<nb::tuple, nb::typed<nb::tuple, double, double>, nb::ellipsis>;
 
@@ -61,7 +59,7 @@ std::tuple<double, double, double, double, double, Pairs, double, double, double
   {
     nb::gil_scoped_release release;
     const auto [norm, norm_error, square_error, largest] = weights;
-    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal, plain}, view(beta), view(f), {view(sizes), factor, least_error},
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal, plain}, view(beta), view(f), {view(sizes), factor, proof::least_error},
                           {norm, norm_error, square_error, largest}, shift, offsets, own);
   }
   return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
@@ -82,7 +80,7 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
 std::tuple<double, double, double> loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
   const DualTerms terms = dual_of(dual);
   nb::gil_scoped_release release;
-  const auto [above, rounding, plain] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, least_error});
+  const auto [above, rounding, plain] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, proof::least_error});
   return {above, rounding, plain};
 }
 

@@ -5,8 +5,8 @@
 
 namespace gapless::proof {
 
-// Bounds on what underflow loses: of any sum, each of whose terms loses less than 1e-307, and of an entry of K, for each unit of its coefficient.
-constexpr double least = 1e-290, underflow = 1e-300;
+// A bound on what underflow loses of an entry of K, for each unit of its coefficient.
+constexpr double underflow = 1e-300;
 
 void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) {
   double reach = 0.0, rough = 0.0, size = 0.0;
@@ -17,7 +17,7 @@ void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, O
     rough += r[j] * b;
     size += b;
   }
-  const double of_g = u * (terms * reach + rough), of_r = u * reach, floor = least + underflow * size;
+  const double of_g = u * (terms * reach + rough), of_r = u * reach, floor = least_error + underflow * size;
   for (Index i = 0; i < length(errors); ++i) {
     const double error = of_g * g[i] + of_r * r[i] + floor;
     errors[i] = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;

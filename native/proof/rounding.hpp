@@ -7,6 +7,8 @@
 namespace gapless::proof {
 
 constexpr double unit = 0x1p-53;
+// A bound on what underflow loses of any sum, each of whose terms loses less than 1e-307: LEAST of gapless/proof/outward.py.
+constexpr double least_error = 1e-290;
 
 // A computed number and a bound on its distance from the exact one.
 struct Bounded {

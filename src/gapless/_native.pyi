@@ -517,3 +517,81 @@ def smo_entrants(up: Annotated[NDArray[numpy.float64], dict(shape=(None,), order
 
 def smo_nearest(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """The places of the largest scores, in order."""
+
+class EveryPair:
+    """
+    One-vs-one on one Gram matrix: each pair of classes solved and proven; native/smo/every_pair.hpp.
+    """
+
+    def __init__(self, K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], halves: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    def run(self, *, gap: float, kkt: float, ahead: float, stricter: float, turns: float, most: float, seconds: float, cache_bytes: float) -> None:
+        """
+        Solve and prove each pair; after an interruption the pairs that were done are known.
+        """
+
+    @property
+    def done(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        1 for each pair whose proof keeps the bounds, else 0; where it is 0, the other numbers mean nothing.
+        """
+
+    @property
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The coefficients of the proven models, pair after pair."""
+
+    @property
+    def low(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Where the intervals of the best offsets begin."""
+
+    @property
+    def high(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Where they end."""
+
+    @property
+    def steps(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The steps of the engine."""
+
+    @property
+    def checked(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The seconds up to the end of the proof."""
+
+    @property
+    def seconds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The seconds that the pair took."""
+
+    @property
+    def primal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A number that the optimum is not above."""
+
+    @property
+    def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A number that the optimum is not below."""
+
+    @property
+    def rounding(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The part of primal − dual that was added for rounding."""
+
+    @property
+    def violation(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The largest KKT violation."""
+
+    @property
+    def outside(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How far the engine's β was from its box."""
+
+    @property
+    def off(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How far its sums were from their totals."""
+
+    @property
+    def plain_primal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """P at the engine's own point, as computed."""
+
+    @property
+    def plain_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """D at the engine's own point, as computed."""
+
+    @property
+    def own(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """1 where w is that of the dual point, 0 where it was stretched."""

@@ -51,10 +51,10 @@ _NARROW_SHARE, _NARROW_LEAST, _NARROW_MOST = 1e-2, 1e-11, 1e-9
 
 # The share of the bound on the KKT violation that an engine aims at: what is proven is the best multiple of its β, which violates a little more. Of
 # 0.7 to 1.0, 0.8 takes the fewest checks and pairs for digits.
-_AHEAD = 0.8
+AHEAD = 0.8
 
 # What the targets of an engine are multiplied by where the engine thought itself done and the proof did not agree; by hand, about half a digit.
-_STRICTER = 0.3
+STRICTER = 0.3
 
 # The most kernel entries that the certificate after an interruption may take: some tenths of a second.
 _MOMENT = 1e8
@@ -191,7 +191,7 @@ class _Run:
             if known is None and first.w is None and first.beta is not None and np.array_equal(first.beta, zero):
                 known = self.best.zero
             status = self.check(first, known=known)
-        targets = Targets(self.tol, _AHEAD * self.kkt_tol)
+        targets = Targets(self.tol, AHEAD * self.kkt_tol)
         if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
             targets = Targets(math.inf, min(targets))  # the dual bounds nothing, so that no gap can be asked for
         while status is None:
@@ -224,7 +224,7 @@ class _Run:
             if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
                 status = Status.ROUNDING  # no digits are left to prove more with
             if outcome is Outcome.READY:  # where the loop goes on, the proof did not agree
-                targets = targets.times(_STRICTER)
+                targets = targets.times(STRICTER)
         return self.result(status)
 
     def to_solve(self) -> Problem:

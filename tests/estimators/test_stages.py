@@ -86,7 +86,7 @@ def test_max_iter_bounds_all_stages_together(monkeypatch):
         assert result.iterations <= most
     assert result.status is gl.Status.CONVERGED
     # Pairs alone take far more.
-    monkeypatch.setattr(stages, "_cost", lambda X: np.inf)
+    monkeypatch.setattr(stages, "turns", lambda X, n: np.inf)
     assert solve_in_stages(problem, SMO(), **{**OPTIONS, "max_iter": 50_000}).status is gl.Status.MAX_ITER
 
 

@@ -204,12 +204,12 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _get_coef(self) -> Any:
         return self.dual_coef_ @ self.support_vectors_
 
-    def _store_model(self, dual_coef: np.ndarray, intercept: np.ndarray) -> None:
-        """Keep the coefficients and intercepts that predictions are made from, with LIBSVM's signs."""
+    def _store_model(self, dual_coef: np.ndarray, intercept: np.ndarray, proven: bool) -> None:
+        """Keep the coefficients and intercepts that predictions are made from, with LIBSVM's signs; ``proven`` says that all subproblems are."""
         if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
             raise InvalidInputError(NOT_FINITE)
         self._dual_coef_, self._intercept_ = self._store_dual(dual_coef), intercept
-        self.fit_status_ = int(not all(solved.proven for solved in self._solved))
+        self.fit_status_ = int(not proven)
 
     def _store_dual(self, dual_coef: np.ndarray) -> Any:
         """The dual coefficients, sparse where the input is sparse, which is scikit-learn's convention."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,16 +17,17 @@ from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
 from gapless.estimators.documented import KERNEL_MODEL, documented
+from gapless.estimators.every_pair import PairTerms, every_pair, hinge_terms, nu_terms
 from gapless.estimators.kernel_spec import KernelSpec
-from gapless.estimators.multiclass import class_weights, encode_labels, members_of, pack, pairs, unpack, vote
+from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labels, pack, unpack, vote
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
 from gapless.estimators.report import users_level
-from gapless.estimators.solving import Solved
 from gapless.estimators.special import favour_other_class
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.result import Result
 from gapless.store import register
+from gapless.store.later import Later
 
 _CALIBRATE = "For calibrated probabilities wrap the estimator: sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
 _CLASSIFIER = {
@@ -51,38 +51,43 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         classes, codes = encode_labels(y, weight, self._one_class)
         class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight, codes if len(classes) > 2 else None)
-        members = members_of(codes, len(classes))
+        members = ClassPairs(codes, len(classes))
         box = None if self.class_weight is None else class_weight[codes]
         counts = None if sample_weight is None else weight
 
-        def task(member: np.ndarray, first: int) -> Problem:
+        def problem(k: int) -> Problem:
+            member = members[k]
+
             def here(every: np.ndarray | None) -> np.ndarray | None:
                 return None if every is None else every[member]
 
-            return self._problem(samples[member], codes[member] != first, here(counts), here(box), spec)
+            return self._problem(samples[member], codes[member] != members.first[k], here(counts), here(box), spec)
 
-        tasks = [partial(task, m, i) for m, (i, _) in zip(members, pairs(len(classes)), strict=True)]
+        many = self.solver == "auto" and len(classes) > 2
+        terms = self._pair_terms(members, counts, class_weight) if many else None
         run = self._solve_all(
-            tasks,
+            len(members),
+            problem,
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
             deadline=deadline,
+            together=every_pair(members, samples, spec.kernel, terms, float(self.cache_size)),
         )
         self.classes_, self.class_weight_ = classes, class_weight
-        self._members = members
-        self._scales = np.array([self._scale(solved) for solved in run.solved])
+        self._members = Later(lambda: list(members))
+        found = run.columns
+        self._scales = self._scales_of(found.offsets)
         # In each Problem the second class of the pair, which has the larger label, is +1; LIBSVM's layout counts the first class positive.
-        betas = [-solved.beta / scale for solved, scale in zip(run.solved, self._scales, strict=True)]
-        support, self._n_support, packed = pack(betas, members, codes, len(classes))
-        intercepts = np.array([-solved.b / scale for solved, scale in zip(run.solved, self._scales, strict=True)])
+        support, self._n_support, packed = pack(-found.beta / members.spread(self._scales), members, codes)
+        intercepts = -found.offsets.mean(axis=1) / self._scales
         self._keep_support(X, support, spec)
-        self._store_model(packed, intercepts)
+        self._store_model(packed, intercepts, bool(found.proven.all()))
         flip = -1.0 if len(classes) == 2 else 1.0
         # For more than two classes dual_coef_ and _dual_coef_ are one array, as in scikit-learn, which a pickle then holds once.
         self.dual_coef_ = self._dual_coef_ if flip == 1.0 else self._store_dual(flip * packed)
         self.intercept_ = flip * intercepts + 0.0
-        self.n_iter_ = np.array([round(solved.iterations) for solved in run.solved], dtype=np.int32)
+        self.n_iter_ = np.rint(found.iterations).astype(np.int32)
         return self._finish(run)
 
     def _check_probability(self) -> None:
@@ -117,9 +122,13 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         """The problem of a pair of classes; ``weight`` and ``class_weight`` are None where all weights are one."""
         raise NotImplementedError
 
-    def _scale(self, solved: Solved) -> float:
-        """The number by which the solution of a problem is divided to become the estimator's."""
-        return 1.0
+    def _pair_terms(self, members: ClassPairs, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms | None:
+        """The numbers of ``_problem`` for all pairs of classes at once; None where the pairs are to be solved one by one."""
+        raise NotImplementedError
+
+    def _scales_of(self, offsets: np.ndarray) -> np.ndarray:
+        """The numbers by which the solutions of the problems are divided to become the estimator's, from the offsets of each."""
+        return np.ones(len(offsets))
 
     @property
     def alpha_(self) -> np.ndarray:
@@ -290,6 +299,9 @@ class SVC(ApproximatingMixin, _KernelClassifier):
         total = math.prod(weights[1:], start=weights[0]) if weights else None
         return Problem(samples, positive, kernel=spec.kernel, C=self.C, sample_weight=total)
 
+    def _pair_terms(self, members: ClassPairs, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms | None:
+        return None if self.approximation is not None else hinge_terms(members, float(self.C), weight, class_weight)
+
 
 @register
 @documented(f"classes_ class_weight_ {KERNEL_MODEL}")
@@ -367,6 +379,9 @@ class NuSVC(_KernelClassifier):
             samples, positive, nu=self.nu, kernel=spec.kernel, sample_weight=weight, box_weight=class_weight
         )
 
+    def _pair_terms(self, members: ClassPairs, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms | None:
+        return nu_terms(members, float(self.nu), weight, class_weight)
+
     def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
         low, high = super()._pair_bounds(k, self._scales[k] * f, squares).T
         (plus_low, plus_high), (minus_low, minus_high) = self._solved[k].reach.offsets
@@ -378,8 +393,8 @@ class NuSVC(_KernelClassifier):
     def _settle(self, result: Result) -> Result:
         return favour_other_class(result)
 
-    def _scale(self, solved: Solved) -> float:
+    def _scales_of(self, offsets: np.ndarray) -> np.ndarray:
         # The scale is ρ. Where the optimum is w = 0, ρ is zero up to rounding of either sign; then only the signs of decisions matter, and these
         # do not depend on the scale.
-        rho = 0.5 * float(solved.offsets[1] - solved.offsets[0])
-        return rho if rho > 1e-12 * float(np.abs(solved.offsets).max()) else 1.0
+        rho = 0.5 * (offsets[:, 1] - offsets[:, 0])
+        return np.where(rho > 1e-12 * np.abs(offsets).max(axis=1), rho, 1.0)

@@ -28,7 +28,12 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         """Whether the time is up."""
-        return self._left() <= 0
+        return self.left <= 0
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; infinite where there is no bound."""
+        return self._seconds - (perf_counter() - self._began)
 
     def next_share(self) -> float | None:
         """The seconds for the next subproblem; None where there is no bound."""
@@ -37,7 +42,4 @@ class Deadline:
         with self._lock:
             rounds = max(1, math.ceil(self._waiting / self._jobs))
             self._waiting -= 1
-        return max(_MOMENT, self._left() / rounds)
-
-    def _left(self) -> float:
-        return self._seconds - (perf_counter() - self._began)
+        return max(_MOMENT, self.left / rounds)

@@ -143,7 +143,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         used = np.maximum(codes, 0)  # a sample of weight zero has no class, and gets the first, which does not matter
         weights, intercept = weight * class_weight[used], "free" if self.fit_intercept else "none"
 
-        def problem() -> Problem:
+        def problem(_: int) -> Problem:
             table = None
             # A second call comes after a Ctrl-C during the first, and needs only some problem whose solve stops at its first check.
             if not begun:
@@ -157,14 +157,14 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
             return MultinomialProblem(places, used, len(classes), **options)
 
         run = self._solve_all(
-            [problem], data=(X, y, sample_weight), kkt_tol=None, max_iter=self._max_iter, deadline=deadline
+            1, problem, data=(X, y, sample_weight), kkt_tol=None, max_iter=self._max_iter, deadline=deadline
         )
         solved = run.solved[0]
         self.classes_, self.class_weight_ = classes, class_weight
         coefficients = solved.beta.reshape(len(solved.beta), -1)
         support = np.flatnonzero(coefficients.any(axis=1)).astype(np.int32)
         self._keep_support(X, support, spec)
-        self._store_model(coefficients[support].T, np.array(solved.offsets))
+        self._store_model(coefficients[support].T, np.array(solved.offsets), solved.proven)
         self.dual_coef_, self.intercept_ = self._store_dual(coefficients[support].T), np.array(solved.offsets)
         self.n_iter_ = max(1, round(solved.iterations))
         return self._finish(run)

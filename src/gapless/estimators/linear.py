@@ -248,8 +248,10 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         by_class = weight
         if self.class_weight is not None:
             by_class = counts * class_weights(self.class_weight, self.classes_, codes, counts)[codes]
+        tasks = self._tasks(X, codes, weight, by_class)
         run = self._solve_all(
-            self._tasks(X, codes, weight, by_class),
+            len(tasks),
+            lambda k: tasks[k](),
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self.max_iter,
@@ -395,7 +397,8 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
         problem = self._one_problem(X, y, cls(epsilon=float(self.epsilon)), weight)
         run = self._solve_all(
-            [lambda: problem],
+            1,
+            lambda _: problem,
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self.max_iter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -85,29 +86,72 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return list(combinations(range(n_classes), 2))
 
 
-def members_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """The samples of each pair of classes: in their own order where there are two classes, otherwise those of the first class, then of the second."""
-    if n_classes == 2:
-        return [np.flatnonzero(codes >= 0)]
-    each = [np.flatnonzero(codes == c) for c in range(n_classes)]
-    return [np.concatenate([each[i], each[j]]) for i, j in pairs(n_classes)]
+class ClassPairs:
+    """The pairs of classes, in LIBSVM's order, and the samples of each: ``members[k]`` are those of pair k.
+
+    Where there are two classes their samples stay in their own order. Where there are more, the samples of a pair's first class come first.
+
+    Attributes
+    ----------
+    first, second : array of int
+        The two classes of each pair.
+    samples : array of int
+        The samples of all pairs, pair after pair.
+    starts : array of int
+        Where each pair begins among them, and in the end their number.
+    n_first, n_second : array of int
+        The number of samples of the first and of the second class of each pair.
+    """
+
+    def __init__(self, codes: np.ndarray, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.first, self.second = np.triu_indices(n_classes, 1)
+        counts = np.bincount(codes[codes >= 0], minlength=n_classes)
+        self.n_first, self.n_second = counts[self.first], counts[self.second]
+        sizes = self.n_first + self.n_second
+        self.starts = np.concatenate([[0], np.cumsum(sizes)])
+        if n_classes == 2:
+            self.samples = np.flatnonzero(codes >= 0)
+            return
+        by_class = np.argsort(codes, kind="stable")[len(codes) - counts.sum() :]  # without those of the code −1
+        begin = np.cumsum(counts) - counts
+        at = np.arange(self.starts[-1]) - self.spread(self.starts[:-1])
+        of_first, of_second = begin[self.first], begin[self.second] - self.n_first
+        self.samples = by_class[at + self.spread_by_class(of_first, of_second)]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, k: int) -> np.ndarray:
+        return self.samples[self.starts[k] : self.starts[k + 1]]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[k] for k in range(len(self)))
+
+    def sums_by_class(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of values of ``samples`` over the first and over the second class of each pair, where there are more than two classes."""
+        begin = self.starts[:-1]
+        sums = np.add.reduceat(values, np.column_stack([begin, begin + self.n_first]).ravel())
+        return sums[::2], sums[1::2]
+
+    def spread(self, of_pairs: np.ndarray) -> np.ndarray:
+        """A value of each pair, for each of its samples."""
+        return np.repeat(of_pairs, self.n_first + self.n_second)
+
+    def spread_by_class(self, of_first: np.ndarray, of_second: np.ndarray) -> np.ndarray:
+        """Two values of each pair, for the samples of its first class and for those of its second."""
+        return np.repeat(np.column_stack([of_first, of_second]), np.column_stack([self.n_first, self.n_second]).ravel())
 
 
-def pack(
-    betas: list[np.ndarray], members: list[np.ndarray], codes: np.ndarray, n_classes: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pack(beta: np.ndarray, members: ClassPairs, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(support, n_support, dual_coef): the support vectors sorted by class, and the coefficients of each in the n_classes − 1 pairs of its class.
 
-    ``betas[k]`` are the coefficients of pair k for the samples ``members[k]``, positive for the first class of the pair.
+    ``beta`` are the coefficients of ``members.samples``, positive for the first class of each pair.
     """
+    n_classes = members.n_classes
     full = np.zeros((n_classes - 1, len(codes)))
-    if n_classes == 2:
-        full[0, members[0]] = betas[0]
-    else:  # in members, the samples of a pair's first class come first
-        counts = np.bincount(codes[codes >= 0], minlength=n_classes)
-        for (i, j), beta, member in zip(pairs(n_classes), betas, members, strict=True):
-            full[j - 1, member[: counts[i]]] = beta[: counts[i]]
-            full[i, member[counts[i] :]] = beta[counts[i] :]
+    row = 0 if n_classes == 2 else members.spread_by_class(members.second - 1, members.first)
+    full[row, members.samples] = beta
     used = np.flatnonzero(full.any(axis=0))
     support = used[codes[used].argsort(kind="stable")]
     n_support = np.bincount(codes[support], minlength=n_classes).astype(np.int32)

@@ -30,7 +30,8 @@ class SingleKernelEstimator(KernelEstimator):
         samples, spec = self._samples(X, weight)
         used = np.flatnonzero(weight > 0)
         run = self._solve_all(
-            [lambda: self._problem(samples[used], None if y is None else y[used], weight[used], spec)],
+            1,
+            lambda _: self._problem(samples[used], None if y is None else y[used], weight[used], spec),
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
@@ -41,7 +42,7 @@ class SingleKernelEstimator(KernelEstimator):
         beta[used] = self._coefficients(solved.beta)
         support = np.flatnonzero(beta).astype(np.int32)
         self._keep_support(X, support, spec)
-        self._store_model(beta[support][None, :], np.array([solved.b]))
+        self._store_model(beta[support][None, :], np.array([solved.b]), solved.proven)
         self.dual_coef_, self.intercept_ = self._dual_coef_, self._intercept_
         self._n_support = np.array([len(support)], dtype=np.int32)
         self.n_iter_ = round(solved.iterations)

@@ -23,14 +23,17 @@ _REPEATED = 0.5  # a larger share of samples that occur more than once
 _REPEATED_ENTRIES = 2**22  # in a larger X repetitions are not looked for: sorting takes too long for a warning
 
 
-def warn_if_early(results: list[Result], opening: Callable[[Status], str], bounds: Bounds, X: Any) -> None:
-    """Give one ConvergenceWarning for all subproblems that are not proven: which bound the worst one misses, what stopped it, and what would help."""
+def warn_if_early(results: list[Result], count: int, opening: Callable[[Status], str], bounds: Bounds, X: Any) -> None:
+    """Give one ConvergenceWarning for all subproblems that are not proven: which bound the worst one misses, what stopped it, and what would help.
+
+    ``count`` is the number of all subproblems; those without a result are proven.
+    """
     early = [result for result in results if not result.status.proven]
     if not early:
         return
     worst = max(early, key=lambda result: (result.certificate.relative_gap, result.certificate.kkt_violation))
     missed = bounds.missed(worst.problem, worst.certificate) or ""
-    among = f", in {len(early)} of {len(results)} subproblems" if len(results) > 1 else ""
+    among = f", in {len(early)} of {count} subproblems" if count > 1 else ""
     warnings.warn(
         f"{opening(worst.status)} {worst.status} {missed[:1].upper()}{missed[1:]} ({bounds}), "
         f"after {worst.iterations:,.0f} {worst.trace.unit} of {worst.solver}{among}. {_remedy(worst, X)}",

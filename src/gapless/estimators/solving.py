@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.callbacks import CallbackSupport, FitHooks
 from gapless.estimators.deadline import Deadline
+from gapless.estimators.every_pair import Columns, EveryPair
 from gapless.estimators.judging import Bounds, judged
 from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
@@ -33,56 +34,74 @@ from gapless.solvers import SMO, Solver
 from gapless.solvers.base import own_solver
 from gapless.store import StoringMixin
 from gapless.store.kinds import fits
+from gapless.store.later import Later, OnDemand
 from gapless.trace import Trace
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: the solved subproblems, and the interruption, which is raised once the model is set."""
+    """A finished run: the subproblems that were solved one by one, those that were solved in one go, and the interruption, which is raised once the
+    model is set.
+    """
 
     solved: list[Solved]
+    together: EveryPair | None
     hooks: FitHooks
     interruption: Interrupted | None
+
+    @property
+    def columns(self) -> Columns:
+        """The arrays of all subproblems."""
+        return Columns.of(self.solved) if self.together is None else self.together.columns
 
 
 class SolvingMixin(StoringMixin, CallbackSupport):
     """Runs the subproblems of an estimator, sets ``certificate_`` and ``certificates_``, and offers ``trace_`` and ``traces_``."""
 
     _certified: ClassVar[bool] = True  # whether a fit solves problems that have certificates
-    _solved: list[Any]  # Solved, or Kept after compact
+    _solved = OnDemand()  # a list of Solved, or of Kept after compact
+    _members = OnDemand()  # of a classifier of pairs the samples of each pair, a list of arrays
+    certificates_ = OnDemand()
+    certificate_: Certificate
     _in_samples: ClassVar[bool] = False  # whether the model is kept as coefficients of the samples, and not as w
 
     def _solve_all(
         self,
-        problems: Sequence[Callable[[], Problem]],
+        count: int,
+        problem_of: Callable[[int], Problem],
         *,
         data: tuple[Any, Any, Any],
         kkt_tol: float | None,
         max_iter: float | None,
         deadline: Deadline,
+        together: EveryPair | None = None,
     ) -> Run:
         """Solve each problem and warn of those that stopped early; after Ctrl-C the certificates are set all the same.
 
-        ``data`` is (X, y, sample_weight), for callbacks; ``deadline`` is the clock that started with the fit.
+        ``data`` is (X, y, sample_weight), for callbacks; ``deadline`` is the clock that started with the fit. The problems of ``together`` are first
+        tried in one go, unless somebody waits for the checks of each, or they have a start.
         """
-        jobs = job_count(len(problems), self.n_jobs)
-        deadline.expect(len(problems), jobs)
         bounds = Bounds(self._gap_tol, None if kkt_tol is None else self.tol, self.tol)
         features = None if getattr(self, "kernel", None) == "precomputed" else data[0]
-        starts = self._starts(len(problems))
+        starts = self._starts(count)
         state = getattr(self, "random_state", None)
         seed = 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
-        hooks = FitHooks(self, len(problems), data)
-        with ProgressLine(self, len(problems)) as line:
+        hooks = FitHooks(self, count, data)
+        goes_on = (
+            max_iter is None
+        )  # under a bound the usual way begins anew, so that all its iterations are within the bound
+        with ProgressLine(self, count) as line:
             watch = Watch(self, features, hooks, line, bounded=max_iter is not None or self.max_time is not None)
 
             def run(k: int) -> Result:
                 while True:
                     try:
-                        problem = problems[k]()
+                        problem = problem_of(k)
+                        begun = together is not None and goes_on and not watch.halted
+                        start = together.start(k) if begun else _fitting(starts[k], problem)
                         return self._solve_one(
                             problem, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=deadline.next_share(),
-                            callback=watch.on(k, problem), start=_fitting(starts[k], problem), random_state=seed,
+                            callback=watch.on(k, problem), start=start, random_state=seed,
                             in_samples=self._in_samples,
                         )  # fmt: skip
                     except Interrupted as interruption:
@@ -93,7 +112,14 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                             raise
                         watch.halt()
 
-            results = run_all(run, len(problems), jobs, watch)
+            todo: Sequence[int] = range(count)
+            if together is None or watch.has_watchers or any(starts):
+                together = None
+            else:
+                todo = self._try(together, watch, kkt_tol, max_iter, deadline)
+            jobs = job_count(len(todo), self.n_jobs)
+            deadline.expect(len(todo), jobs)
+            results = run_all(run, todo, jobs, watch)
         for result in results:
             _refuse(result)
         if watch.halted:
@@ -104,17 +130,47 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         # A certificate is judged last: nothing may change it after that.
         results = [judged(_final(self._settle(result), self._in_samples, bounds.gap), bounds) for result in results]
         if not watch.halted:
-            warn_if_early(results, self._opening, bounds, features)
+            warn_if_early(results, count, self._opening, bounds, features)
         solved = [_keep(result, self._in_samples) for result in results]
-        self._solved = list(solved)
-        self._show_proofs()
+        self._show(solved, together, goes_on)
         interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
-        return Run(solved, hooks, interruption)
+        return Run(solved, together, hooks, interruption)
+
+    def _try(
+        self, together: EveryPair, watch: Watch, kkt_tol: float | None, max_iter: float | None, deadline: Deadline
+    ) -> list[int]:
+        """Try subproblems in one go, and return those that are left to do; after Ctrl-C at least one, which then tells of the interruption."""
+        try:
+            together.run(
+                tol=self._gap_tol,
+                kkt_tol=math.inf if kkt_tol is None else kkt_tol,
+                max_iter=max_iter,
+                seconds=deadline.left,
+                cache_mb=float(self.cache_size),
+            )
+        except KeyboardInterrupt:
+            watch.halt()
+        together.finish()
+        if watch.halted and not together.undone:
+            together.undone.append(len(together) - 1)
+        return together.undone
+
+    def _show(self, solved: list[Solved], together: EveryPair | None, went_on: bool) -> None:
+        """Keep what was solved one by one, and what was solved in one go."""
+        if together is None:
+            self._solved = list(solved)
+            self._show_proofs()
+            return
+        together.complete(solved, went_on)
+        every = Later(together.every)
+        self._solved = every
+        self.certificates_ = Later(lambda: [each.certificate for each in every.value])
+        self.certificate_ = together[together.widest].certificate
 
     def _show_proofs(self) -> None:
         """Set the certificates of the subproblems, and the certificate with the widest gap, as users read them."""
         self.certificates_ = [solved.certificate for solved in self._solved]
-        self.certificate_: Certificate = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
+        self.certificate_ = max(self.certificates_, key=lambda certificate: certificate.relative_gap)
 
     @property
     def traces_(self) -> list[Trace]:
@@ -149,6 +205,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         check_is_fitted(self)
         if hasattr(self, "_solved"):
             self._solved = [compacted(solved) for solved in self._solved]
+            self._show_proofs()
         if hasattr(self, "_members"):
             del self._members  # the samples of each pair of classes, which only alpha_ needs
         return self
@@ -191,8 +248,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         return result
 
     def _starts(self, count: int) -> list[Solved | None]:
-        previous = getattr(self, "_solved", None)
-        if not self.warm_start or previous is None or len(previous) != count or not fits(previous, list[Solved]):
+        previous = getattr(self, "_solved", None) if self.warm_start else None
+        if previous is None or len(previous) != count or not fits(previous, list[Solved]):
             return [None] * count
         return list(previous)
 
@@ -210,13 +267,13 @@ def job_count(count: int, n_jobs: int | None) -> int:
     return min(max(1, core_count() + 1 + jobs) if jobs < 0 else jobs, count)
 
 
-def run_all(run: Callable[[int], Result], count: int, jobs: int, watch: Watch) -> list[Result]:
-    """``run(k)`` for each k; on threads where there is more than one job, as compiled loops do not hold the interpreter's lock."""
-    if jobs == 1:
-        return [run(k) for k in range(count)]
+def run_all(run: Callable[[int], Result], todo: Sequence[int], jobs: int, watch: Watch) -> list[Result]:
+    """``run(k)`` for each k of ``todo``; on threads where there is more than one job, as compiled loops do not hold the interpreter's lock."""
+    if jobs <= 1:
+        return [run(k) for k in todo]
     # The cores are divided among the jobs.
     with ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, core_count() // jobs),)) as pool:
-        futures = [pool.submit(run, k) for k in range(count)]
+        futures = [pool.submit(run, k) for k in todo]
         try:
             wait(futures)
         except KeyboardInterrupt:  # Ctrl-C reaches this thread alone

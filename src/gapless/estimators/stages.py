@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gapless.errors import GaplessError, Interrupted
-from gapless.kernels import Linear
+from gapless.kernels import Kernel, Linear
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.record import changed
@@ -38,8 +38,8 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
     Pairs go on until they have taken as long as the interior point is expected to: whichever is the faster, twice its time is never exceeded
     by much.
     """
-    n, max_iter, X = problem.n_samples, options["max_iter"], _few_features(problem)
-    patience = math.inf if X is None or problem.is_hard else max(_PAIRS * n, _cost(X) / (_SAMPLE * n))
+    n, max_iter, X = problem.n_samples, options["max_iter"], None if problem.is_nu else few_features(*problem.formula)
+    patience = math.inf if X is None or problem.is_hard else n * turns(X, n)
     if patience >= (SMO.max_iter if max_iter is None else max_iter):
         return solve(problem, pairs, **options)
     began = time.perf_counter()
@@ -70,10 +70,11 @@ def _after(
     )
 
 
-def _cost(X: Any) -> float:
-    """The nanoseconds that the interior point is expected to take on these rows."""
-    n, d = X.shape[0], min(X.shape)  # fewer samples than features are solved in as many coordinates as samples
-    return _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
+def turns(X: Any, n: int) -> float:
+    """How many pairs for each of n samples take as long as the interior point is expected to, on as many rows of X; at least a few."""
+    d = min(n, X.shape[1])  # fewer samples than features are solved in as many coordinates as samples
+    cost = _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
+    return max(_PAIRS, cost / (_SAMPLE * n * n))
 
 
 def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
@@ -93,11 +94,9 @@ def _second_order(problem: Problem, X: Any, **options: Any) -> Result:
     return solve(linear, InteriorPoint(), in_samples=True, **options)
 
 
-def _few_features(problem: Problem) -> Any:
-    """The samples of a linear kernel, where a system of their features, or of as many coordinates as samples, takes a moment; None elsewhere."""
-    kernel, X = problem.formula
-    is_linear = kernel is None or isinstance(kernel, Linear)
-    return X if is_linear and not problem.is_nu and min(X.shape) <= _WIDE else None
+def few_features(kernel: Kernel | None, X: Any) -> Any:
+    """X under a linear kernel, where a system of its features, or of as many coordinates as samples, takes a moment; None elsewhere."""
+    return X if (kernel is None or isinstance(kernel, Linear)) and min(X.shape) <= _WIDE else None
 
 
 def _joined(first: Result, last: Result) -> Trace:

@@ -36,6 +36,11 @@ class Watch:
         """Stop every subproblem at its next check."""
         self.halted = True
 
+    @property
+    def has_watchers(self) -> bool:
+        """Whether a callback or a line on the screen waits for the checks."""
+        return self._estimator.callback is not None or self._hooks.active or self._line.active
+
     def on(self, k: int, problem: Problem) -> Callback:
         """The callback of subproblem k."""
 
@@ -51,7 +56,7 @@ class Watch:
                 return stop
 
         # With nothing to show and nobody to call, certificates of a kernel problem, which are expensive, are computed rarely.
-        look.eager = self._estimator.callback is not None or self._hooks.active or self._line.active  # type: ignore[attr-defined]
+        look.eager = self.has_watchers  # type: ignore[attr-defined]
         look.halted = lambda: self.halted  # type: ignore[attr-defined]
         return look
 

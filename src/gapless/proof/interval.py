@@ -27,14 +27,21 @@ class Reach:
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> Reach:
         """The numbers of a problem and the certificate of its solution."""
-        distance, moved = certificate.distance_bound, 0.0
+        longest = 0.0
         if problem.intercept == "free":
             squares = problem.diagonal
             if not problem.cost.all():  # a sample without weight has no part in the choice of b
                 squares = squares[problem.cost > 0]
-            moved = distance * math.sqrt(max(0.0, squares.max()))  # only an invalid kernel has negative squares
+            longest = math.sqrt(max(0.0, squares.max()))  # only an invalid kernel has negative squares
+        return cls.around(certificate, longest, problem.shift)
+
+    @classmethod
+    def around(cls, certificate: Certificate, longest: float, shift: float = 0.0) -> Reach:
+        """The numbers of a certificate, where ``longest`` is the largest √k(xᵢ, xᵢ) if the offsets are free, and 0 if not."""
+        distance = certificate.distance_bound
+        moved = distance * longest
         offsets = np.array([(low - moved, high + moved) for low, high in certificate.offset_intervals])
-        return cls(distance, offsets, problem.shift)
+        return cls(distance, offsets, shift)
 
     def bounds(self, f: np.ndarray, square: np.ndarray) -> np.ndarray:
         """(n, 2): intervals that contain f*(x) + b*, from f(x) = ⟨w, φ(x)⟩ without b and from k(x, x). In a ν-form b is the mean of two offsets."""

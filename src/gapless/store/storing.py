@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.errors import InvalidInputError, ModelFileError, UnsupportedError
 from gapless.store import model_file
 from gapless.store.kinds import fits
+from gapless.store.later import make_all
 from gapless.store.scaled import PIPELINE, joined, restored_scaler, scaler_forms, split
 from gapless.store.state import from_plain, to_plain
 from gapless.store.values import RECORDS, NotData, Reader, Writer
@@ -97,6 +98,7 @@ class StoringMixin:
             raise UnsupportedError(
                 f"{name} cannot be saved, since load would not know the class; name it by gapless.store.register({name})."
             )
+        make_all(self)
         state = vars(self)
         parameters = {key: _form(writer, name, key, value) for key, value in self.get_params(deep=False).items()}  # type: ignore[attr-defined]
         fitted = {key: _form(writer, name, key, state[key]) for key in self._stored if key in state}
@@ -104,6 +106,7 @@ class StoringMixin:
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that pickle, copies and skops keep: the attributes, with proofs, traces and kernels as text and arrays."""
+        make_all(self)
         return to_plain(super().__getstate__(), self._stored)  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -1,0 +1,74 @@
+// Bindings of native/smo/every_pair.hpp.
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+
+#include "bind/arrays.hpp"
+#include "bind/bind.hpp"
+#include "smo/every_pair.hpp"
+
+namespace gapless::bind {
+namespace {
+
+// The pairs of classes, the arrays that they are read from, and what was found.
+struct EveryPair {
+  In2<double> K;
+  In<double> g, r;
+  In<Index> places, starts, firsts;
+  In<double> cost;
+  std::optional<In<double>> halves;
+  smo::ClassPairs pairs = {square(), view(g), view(r), view(places), view(starts), view(firsts), view(cost), halves ? view(*halves) : Vector()};
+  smo::PairSolutions found{pairs};
+
+  Matrix<const double> square() const { return {K.data(), count(K.shape(0)), count(K.shape(1)), count(K.shape(1))}; }
+};
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T>& values, nb::handle owner) {
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(values.data(), {values.size()}, owner);
+}
+
+}  // namespace
+
+void bind_every_pair(nb::module_& m) {
+  nb::class_<EveryPair> every(m, "EveryPair", "One-vs-one on one Gram matrix: each pair of classes solved and proven; native/smo/every_pair.hpp.");
+  every
+      .def(
+          "__init__",
+          [](EveryPair* self, In2<double> K, In<double> g, In<double> r, In<Index> places, In<Index> starts, In<Index> firsts, In<double> cost,
+             std::optional<In<double>> halves) { new (self) EveryPair{K, g, r, places, starts, firsts, cost, halves}; },
+          nb::arg("K"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("firsts"), nb::arg("cost"),
+          nb::arg("halves") = nb::none())
+      .def(
+          "run",
+          [](EveryPair& self, double gap, double kkt, double ahead, double stricter, double turns, double most, double seconds,
+             double cache_bytes) {
+            smo::solve_every_pair(self.pairs, {gap, kkt, ahead, stricter, turns, most, seconds, cache_bytes}, self.found);
+          },
+          nb::kw_only(), nb::arg("gap"), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"), nb::arg("most"),
+          nb::arg("seconds"), nb::arg("cache_bytes"), nb::call_guard<nb::gil_scoped_release>(),
+          "Solve and prove each pair; after an interruption the pairs that were done are known.");
+  const auto show = [&]<class T>(const char* name, std::vector<T> smo::PairSolutions::* field, const char* words) {
+    every.def_prop_ro(
+        name, [field](nb::handle self) { return array(nb::cast<EveryPair&>(self).found.*field, self); }, words);
+  };
+  using Found = smo::PairSolutions;
+  show("done", &Found::done, "1 for each pair whose proof keeps the bounds, else 0; where it is 0, the other numbers mean nothing.");
+  show("beta", &Found::beta, "The coefficients of the proven models, pair after pair.");
+  show("low", &Found::low, "Where the intervals of the best offsets begin.");
+  show("high", &Found::high, "Where they end.");
+  show("steps", &Found::steps, "The steps of the engine.");
+  show("checked", &Found::checked, "The seconds up to the end of the proof.");
+  show("seconds", &Found::seconds, "The seconds that the pair took.");
+  show("primal", &Found::primal, "A number that the optimum is not above.");
+  show("dual", &Found::dual, "A number that the optimum is not below.");
+  show("rounding", &Found::rounding, "The part of primal − dual that was added for rounding.");
+  show("violation", &Found::violation, "The largest KKT violation.");
+  show("outside", &Found::outside, "How far the engine's β was from its box.");
+  show("off", &Found::off, "How far its sums were from their totals.");
+  show("plain_primal", &Found::plain_primal, "P at the engine's own point, as computed.");
+  show("plain_dual", &Found::plain_dual, "D at the engine's own point, as computed.");
+  show("own", &Found::own, "1 where w is that of the dual point, 0 where it was stretched.");
+}
+
+}  // namespace gapless::bind

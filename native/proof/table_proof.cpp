@@ -1,0 +1,128 @@
+#include "proof/table_proof.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/runs.hpp"
+#include "proof/bounds.hpp"
+#include "proof/feasible.hpp"
+
+namespace gapless::proof {
+namespace {
+
+// The numbers of gapless/proof/outward.py, which states them: MORE and ROUNDINGS.
+constexpr double more = 1.05, roundings = 16.0;
+constexpr double stretching = 1e-12;  // a gap below this share of D is not worth a stretch (ROUNDING of gapless/problems/objective.py)
+
+// Writes f = Kβ and returns the number of entries of β that are not zero, each of which is one rounding of a sum.
+Index expand(const TableProblem& problem, Vector beta, Out f) {
+  const Index n = length(beta);
+  const Places places = problem.places;
+  const std::vector<Index> ends = run_ends(places);
+  std::fill(f.begin(), f.end(), 0.0);
+  Index terms = 0;
+  for (Index i = 0; i < n; ++i) {
+    const double b = beta[i];
+    if (b == 0.0) continue;
+    ++terms;
+    const double* const row = problem.K.row(places[i]);
+    for (Index j = 0; j < n; j = ends[j]) {
+      const double* GAPLESS_RESTRICT from = row + places[j];
+      double* GAPLESS_RESTRICT to = f.data() + j;
+      const Index many = ends[j] - j;
+      for (Index k = 0; k < many; ++k) to[k] += b * from[k];
+    }
+  }
+  return terms;
+}
+
+// The model of β stretched to a smallest margin of one, as under a hard margin.
+struct Stretched {
+  double value = infinity, rounding = 0.0;  // a number that its P = ½‖w‖² is not above, and the part of that which was added for rounding
+  double margin = 1.0, offset = 0.0;        // what β is divided by, and the offset after that
+};
+
+// f and β are those of the best multiple `scale` of the given point, whose βᵀKβ is `square`. The stretch takes every margin less its error, so that no
+// sample has a loss in exact arithmetic. Where the stretched β would leave its box, the optimum has losses, and the value is infinite.
+Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, double scale, double square) {
+  const Index n = length(beta);
+  double slack = 0.0, products = 0.0, lowest = infinity, highest = -infinity;
+  for (Index i = 0; i < n; ++i) {
+    const double size = std::fabs(beta[i]);
+    if (size > 0.0) {
+      if (size >= box.upper[i] - box.lower[i]) return {};
+      slack += size * (sizes[i] + least_error);
+      products += size * std::fabs(f[i]);
+    }
+    if (box.p[i] > 0.0)
+      lowest = std::min(lowest, f[i]);
+    else
+      highest = std::max(highest, f[i]);
+  }
+  square *= scale * scale;
+  const double above = square + more * (scale * slack + 2.0 * unit * static_cast<double>(n) * products) + 4.0 * unit * std::fabs(square);
+  const double b = -0.5 * (lowest + highest);
+  double plain = infinity, margin = infinity;
+  for (Index i = 0; i < n; ++i) {
+    const double error = 1.07 * scale * (sizes[i] + least_error) + 2.0 * unit * std::fabs(f[i]);
+    // The division of β and b by the margin rounds too: by a share of the error, which 1.1 covers, and of the values themselves.
+    const double doubt = 1.1 * error + 8.0 * unit * (std::fabs(f[i]) + std::fabs(b)), value = box.p[i] * (f[i] + b);
+    plain = std::min(plain, value);
+    margin = std::min(margin, value - doubt);
+  }
+  if (!(margin > 0.0)) return {};
+  const double value = 0.5 * above / (plain * plain), raised = 0.5 * above / (margin * margin) * (1.0 + 16.0 * unit);
+  const double stretch = std::sqrt(2.0 * raised / above);
+  for (Index i = 0; i < n; ++i)
+    if (!(stretch * std::fabs(beta[i]) <= box.upper[i] - box.lower[i])) return {};
+  return {raised, raised - value, margin, b / margin};
+}
+
+}  // namespace
+
+TableProof prove(const TableProblem& problem, Vector point, Out beta, std::span<Interval> offsets, TableRoom& room) {
+  const std::size_t n = point.size();
+  room.f.resize(n);
+  room.sizes.resize(n);
+  room.g.resize(n);
+  room.r.resize(n);
+  room.plain.resize(offsets.size());
+  TableProof out;
+  const Repair repair =
+      feasible({problem.box.lower, n}, {problem.box.upper, n}, problem.groups, problem.totals, true, point, beta);
+  out.outside = repair.outside;
+  out.off = repair.off;
+  if (std::isnan(repair.outside)) return out;
+  double largest = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    room.g[i] = problem.g[problem.places[i]];
+    room.r[i] = problem.r[problem.places[i]];
+    largest = std::max(largest, room.g[i]);
+  }
+  const double terms = static_cast<double>(expand(problem, beta, room.f)) + roundings;
+  expansion_errors(beta, room.g, room.r, more * unit, terms, room.sizes);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, room.f,
+                              {room.sizes, 1.0, least_error}, {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
+  if (std::isnan(found.square)) return out;
+  out.violation = found.violation;
+  out.plain_primal = found.plain_primal;
+  out.plain_dual = found.plain_dual;
+  out.dual = found.dual;
+  out.primal = found.primal;
+  out.rounding = found.dual_rounding + found.primal_rounding;
+  if (problem.margins && out.dual > 0.0 && out.primal > (1.0 + stretching) * out.dual) {
+    const Stretched other = stretched(problem.box, beta, room.f, room.sizes, found.scale, found.square);
+    if (other.value < out.primal) {
+      out.primal = other.value;
+      out.rounding = found.dual_rounding + other.rounding;
+      out.own = false;
+      for (double& b : beta) b /= other.margin;
+      offsets[0] = {other.offset, other.offset};
+    }
+  }
+  if (!(out.dual <= out.primal)) out.dual = -infinity;  // a contradiction, of a K that is not positive semi-definite, proves nothing
+  return out;
+}
+
+}  // namespace gapless::proof

@@ -1,0 +1,249 @@
+"""One-vs-one of many classes in one go: all pairs of classes whose samples share a Gram matrix are solved and proven by one native call.
+
+A pair of few samples takes microseconds, and the objects that tell of it (a problem, a loop, a result, a certificate, a trace) take far longer. So
+pairs of variables, up to a bound on their number, are made for all pairs of classes by
+``native/smo/every_pair.hpp``, with the proof of each by ``native/proof/table_proof.hpp``. A pair whose proof keeps both bounds is done. Every other
+pair is left to the usual way, which goes on from there. What a fit needs of all pairs are arrays; the objects are made when somebody looks at them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gapless import _native
+from gapless.data.scale import LARGEST
+from gapless.estimators.multiclass import ClassPairs
+from gapless.estimators.solved import Solved
+from gapless.estimators.stages import few_features, turns
+from gapless.kernels import Precomputed, Validity
+from gapless.kernels.rounding import magnitudes
+from gapless.proof.certificate import Certificate, Point
+from gapless.proof.interval import Reach
+from gapless.record import changed
+from gapless.result import Status
+from gapless.solve import AHEAD, STRICTER
+from gapless.solvers import SMO
+from gapless.solvers.smo.samples import FEW
+from gapless.trace import Trace
+
+_TURNS = 200  # the most pairs of variables for each sample: problems that take more than these are few, and are left to the usual way
+_FULL = 1e-9  # a class whose β sum to all that their bounds allow, except for this share, counts as full; by hand: it decides about time alone
+
+
+class PairTerms(NamedTuple):
+    """What the loss says of each pair of classes.
+
+    ``cost`` bounds |β| of ``ClassPairs.samples``. Of a ν-SVC ``halves`` is what |β| sums to over each class of a pair; otherwise None. ``able`` marks
+    the pairs that may be tried.
+    """
+
+    cost: np.ndarray
+    halves: np.ndarray | None = None
+    able: np.ndarray | None = None
+
+
+@np.errstate(over="ignore", invalid="ignore")  # ``every_pair`` looks for costs that are not finite
+def hinge_terms(members: ClassPairs, C: float, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms:
+    """The terms of :class:`gapless.SVC`; ``weight`` is None where all samples have weight one, and ``class_weight`` has a number for each class."""
+    by_class = members.spread_by_class(class_weight[members.first], class_weight[members.second])
+    return PairTerms(C * (by_class if weight is None else weight[members.samples] * by_class))
+
+
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
+def nu_terms(members: ClassPairs, nu: float, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms:
+    """The terms of :class:`gapless.NuSVC`, as :func:`gapless.nu.nu_classification` states them.
+
+    Two kinds of pairs are not tried: those for which ν is infeasible, which is an error, and those in which all β of a class are at their bounds, so
+    that several offsets are optimal (``special.py`` chooses among them).
+    """
+    of_first, of_second = class_weight[members.first], class_weight[members.second]
+    box, total = members.spread_by_class(of_first, of_second), np.diff(members.starts).astype(np.float64)
+    if weight is not None:
+        box, total = weight[members.samples] * box, np.array([weight[member].sum() for member in members])
+    cost = box / members.spread(np.maximum(of_first, of_second))
+    halves, reach = 0.5 * nu * total, np.minimum(*members.sums_by_class(cost))
+    return PairTerms(cost, np.minimum(halves, reach), halves <= reach * (1.0 - _FULL))
+
+
+class Columns(NamedTuple):
+    """What a fit needs of all its subproblems: the coefficients, one subproblem after the other, and a row of the others for each subproblem."""
+
+    beta: np.ndarray
+    offsets: np.ndarray
+    iterations: np.ndarray
+    proven: np.ndarray
+
+    @classmethod
+    def of(cls, solved: list[Solved]) -> Columns:
+        """The columns of subproblems that were solved one by one."""
+        return cls(
+            np.concatenate([each.beta for each in solved]),
+            np.array([each.offsets for each in solved]),
+            np.array([each.iterations for each in solved]),
+            np.array([each.proven for each in solved]),
+        )
+
+
+class Found(NamedTuple):
+    """Arrays of the native call, a number for each pair, or for each sample of each pair (``PairSolutions`` of native/smo/every_pair.hpp)."""
+
+    done: np.ndarray
+    beta: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    steps: np.ndarray
+    checked: np.ndarray
+    seconds: np.ndarray
+    primal: np.ndarray
+    dual: np.ndarray
+    rounding: np.ndarray
+    violation: np.ndarray
+    outside: np.ndarray
+    off: np.ndarray
+    plain_primal: np.ndarray
+    plain_dual: np.ndarray
+    own: np.ndarray
+
+
+class EveryPair:
+    """All pairs of classes of a fit: those that the native call has done, as arrays, and those that were solved otherwise, as objects."""
+
+    def __init__(self, members: ClassPairs, places: np.ndarray, kernel: Precomputed, terms: PairTerms) -> None:
+        self._members, self._able = members, terms.able
+        column = np.arange(len(kernel.gram), dtype=np.float64)[:, None]
+        g, r = magnitudes(kernel, column)
+        self._native: Any = _native.EveryPair(
+            kernel.gram, g, r, places[members.samples], members.starts, members.n_first, terms.cost, terms.halves
+        )
+        largest = int((members.n_first + members.n_second).max())
+        X = None if terms.halves is not None else few_features(*kernel.formula(column))
+        self._turns = _TURNS if X is None else min(_TURNS, turns(X, largest))
+        squares = np.maximum(0.0, kernel.diag(column))[places[members.samples]]
+        self._longest = np.sqrt(np.maximum.reduceat(squares, members.starts[:-1]))
+        self._made: dict[int, Solved] = {}
+
+    def run(self, *, tol: float, kkt_tol: float, max_iter: float | None, seconds: float, cache_mb: float) -> None:
+        """Try all pairs; after ``seconds`` no further one is begun. ``finish`` is to be called then, also after an interruption."""
+        self._native.run(
+            gap=tol, kkt=kkt_tol, ahead=AHEAD, stricter=STRICTER, turns=self._turns, most=math.inf if max_iter is None else max_iter,
+            seconds=seconds, cache_bytes=cache_mb * 2**20,
+        )  # fmt: skip
+
+    def finish(self) -> None:
+        """Keep what was found, without the Gram matrix, which the native object holds."""
+        self._found = Found(*(getattr(self._native, name).copy() for name in Found._fields))
+        self._native = None
+
+    @cached_property
+    def undone(self) -> list[int]:
+        """The pairs that are left to do."""
+        done = self._found.done > 0
+        if self._able is not None:
+            done &= self._able
+        return np.flatnonzero(~done).tolist()
+
+    def start(self, k: int) -> Point | None:
+        """Where to go on with a pair that is left to do; None where nothing has moved."""
+        beta = self._found.beta[slice(*self._members.starts[k : k + 2])]
+        return Point(beta=beta.copy()) if beta.any() else None
+
+    def complete(self, solved: Iterable[Solved], went_on: bool) -> None:
+        """Take the pairs that were ``undone``, now that they are solved; ``went_on`` says that they began where they had been left."""
+        for k, each in zip(self.undone, solved, strict=True):
+            before = float(self._found.steps[k]) if went_on else 0.0
+            self._made[k] = changed(each, iterations=before + each.iterations)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The arrays of all pairs."""
+        found = self._found
+        n, groups = len(self), len(found.low) // len(self)
+        offsets = 0.5 * (found.low + found.high).reshape(n, groups)
+        columns = Columns(found.beta, offsets, found.steps, np.ones(n, dtype=bool))
+        for k in self.undone:
+            solved = self._made[k]
+            begin, end = self._members.starts[k : k + 2]
+            columns.beta[begin:end], columns.offsets[k] = solved.beta, solved.offsets
+            columns.iterations[k], columns.proven[k] = solved.iterations, solved.proven
+        return columns
+
+    @cached_property
+    def widest(self) -> int:
+        """The pair with the widest relative gap."""
+        primal = self._found.primal
+        gaps = (primal - self._found.dual) / np.maximum(np.abs(primal), np.finfo(float).tiny)
+        for k in self.undone:
+            gaps[k] = self._made[k].certificate.relative_gap
+        return int(gaps.argmax())
+
+    def __getitem__(self, k: int) -> Solved:
+        if k not in self._made:
+            self._made[k] = self._make(k)
+        return self._made[k]
+
+    def every(self) -> list[Solved]:
+        """What is kept of each pair."""
+        return [self[k] for k in range(len(self))]
+
+    def _make(self, k: int) -> Solved:
+        """What is kept of a pair that the native call has done."""
+        found, (begin, end) = self._found, self._members.starts[k : k + 2].tolist()
+        groups = len(found.low) // len(self)
+        lows, highs = (ends[groups * k : groups * (k + 1)].tolist() for ends in (found.low, found.high))
+        beta = self.columns.beta[begin:end]
+        primal, dual = float(found.primal[k]), float(found.dual[k])
+        certificate = Certificate(
+            primal=primal,
+            dual=dual,
+            offset_intervals=tuple(zip(lows, highs, strict=True)),
+            kkt_violation=float(found.violation[k]),
+            box_violation=float(found.outside[k]),
+            sum_violation=float(found.off[k]),
+            n_support=int(np.count_nonzero(beta)),
+            own_weights=bool(found.own[k]),
+            rounding=float(found.rounding[k]),
+        )
+        steps = float(found.steps[k])
+        trace = Trace(unit=SMO.unit)
+        values = float(found.plain_primal[k]), float(found.plain_dual[k])
+        trace.append(steps, float(found.checked[k]), values, (primal, dual))
+        return Solved(
+            solver=SMO.name,
+            status=Status.CONVERGED,
+            proven=True,
+            iterations=steps,
+            seconds=float(found.seconds[k]),
+            certificate=certificate,
+            trace=trace,
+            beta=beta,
+            w=None,
+            offsets=self.columns.offsets[k],
+            reach=Reach.around(certificate, float(self._longest[k])),
+        )
+
+
+def every_pair(
+    members: ClassPairs, samples: np.ndarray, kernel: Any, terms: PairTerms | None, cache_mb: float
+) -> EveryPair | None:
+    """The pairs of classes of a fit, to be tried in one go; None without ``terms``, and where pairs are large, without a common matrix, or out of the
+    ordinary. ``samples`` is a column of places in the matrix of ``kernel``.
+    """
+    if terms is None or not isinstance(kernel, Precomputed):
+        return None
+    gram, largest = kernel.gram, int((members.n_first + members.n_second).max())
+    fits = gram.dtype == np.float64 and gram.flags.carray and largest <= FEW and 8 * largest**2 <= cache_mb * 2**20
+    if not fits or kernel.validity is Validity.NOT_VALID:
+        return None
+    # What is out of these bounds is refused in words where a problem is stated.
+    low, high = float(terms.cost.min()), float(terms.cost.max())
+    if not (low >= 1 / LARGEST and high <= LARGEST and float(gram.diagonal().max()) <= LARGEST**2):
+        return None
+    return EveryPair(members, samples[:, 0].astype(np.int64), kernel, terms)
