@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import gapless as gl
 from gapless import _native
 from gapless.errors import DroppedError, Interrupted, InvalidInputError
-from gapless.estimators import classify, every_pair
+from gapless.estimators import classify, every_pair, kernel_spec
 from gapless.estimators.every_pair import EveryPair
 from gapless.estimators.multiclass import ClassPairs, pack, pairs
 from gapless.proof.certificate import Point, evaluate
@@ -277,6 +277,19 @@ def test_what_is_out_of_the_ordinary_is_left_alone(options, monkeypatch):
     monkeypatch.setattr(EveryPair, "run", lambda *_, **__: ran.append(1))
     model = gl.SVC(**options).fit(*many(3, 6, 8, 6.0))
     assert not ran and len(model.certificates_) == 3
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_places_in_a_users_own_matrix_are_checked(monkeypatch, storage):
+    """A kernel object that is a matrix, where no other matrix is made of it: the native loops trust every place."""
+    monkeypatch.setattr(kernel_spec, "_SMALL_GRAM", 0.0)
+    monkeypatch.setattr(kernel_spec, "_SMALL", 0)
+    kernel, places = gl.kernels.Precomputed(rbf_kernel(X, gamma=0.2)), np.arange(48.0)[:, None]
+    model = in_one_go(gl.SVC(kernel=kernel, cache_size=0.01), storage(places), Y)
+    assert model.certificates_ == gl.SVC(kernel="precomputed").fit(kernel.gram, Y).certificates_
+    places[3] = 48.0
+    with pytest.raises(InvalidInputError, match=r"indices, whole numbers from 0 to 47; got 48\."):
+        gl.SVC(kernel=kernel, cache_size=0.01).fit(storage(places), Y)
 
 
 def test_two_classes_are_left_alone(monkeypatch):

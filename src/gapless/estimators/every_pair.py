@@ -231,10 +231,10 @@ class EveryPair:
 
 
 def every_pair(
-    members: ClassPairs, samples: np.ndarray, kernel: Any, terms: PairTerms | None, cache_mb: float
+    members: ClassPairs, samples: Any, kernel: Any, terms: PairTerms | None, cache_mb: float
 ) -> EveryPair | None:
     """The pairs of classes of a fit, to be tried in one go; None without ``terms``, and where pairs are large, without a common matrix, or out of the
-    ordinary. ``samples`` is a column of places in the matrix of ``kernel``.
+    ordinary. ``samples`` is a column of places in the matrix of ``kernel``, where that is a matrix.
     """
     if terms is None or not isinstance(kernel, Precomputed):
         return None
@@ -246,4 +246,4 @@ def every_pair(
     low, high = float(terms.cost.min()), float(terms.cost.max())
     if not (low >= 1 / LARGEST and high <= LARGEST and float(gram.diagonal().max()) <= LARGEST**2):
         return None
-    return EveryPair(members, samples[:, 0].astype(np.int64), kernel, terms)
+    return EveryPair(members, kernel.indices(samples), kernel, terms)

@@ -97,8 +97,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 while True:
                     try:
                         problem = problem_of(k)
-                        begun = together is not None and goes_on and not watch.halted
-                        start = together.start(k) if begun else _fitting(starts[k], problem)
+                        start = _fitting(starts[k], problem)
+                        if together is not None and goes_on and not watch.halted:
+                            start = together.start(k)
                         return self._solve_one(
                             problem, tol=self._gap_tol, kkt_tol=kkt_tol, max_iter=max_iter, max_time=deadline.next_share(),
                             callback=watch.on(k, problem), start=start, random_state=seed,
