@@ -35,3 +35,13 @@ def large() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 40))
     return X, np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=1500) > 1, "yes", "no")
+
+
+def many(
+    classes: int = 8, each: int = 6, d: int = 5, apart: float = 1.0, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """(X, y): classes whose labels are in no order; the smaller ``apart``, the more they overlap."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(apart * rng.normal(size=(classes, d)), each, axis=0) + rng.normal(size=(classes * each, d))
+    order = rng.permutation(len(X))
+    return X[order], np.repeat(np.arange(classes), each)[order]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 import warnings
 from fractions import Fraction
 
@@ -19,22 +18,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import gapless as gl
 from gapless import _native
-from gapless.errors import DroppedError, Interrupted, InvalidInputError
+from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators import classify, every_pair, kernel_spec
 from gapless.estimators.every_pair import EveryPair
-from gapless.estimators.multiclass import ClassPairs, pack, pairs
+from gapless.estimators.multiclass import pairs
 from gapless.proof.certificate import Point, evaluate
 from gapless.result import Status
-from tests.estimators.data import iris
-
-
-def many(classes: int = 8, each: int = 6, d: int = 5, apart: float = 1.0, seed: int = 0):
-    """(X, y): classes whose labels are in no order; the smaller ``apart``, the more they overlap."""
-    rng = np.random.default_rng(seed)
-    X = np.repeat(apart * rng.normal(size=(classes, d)), each, axis=0) + rng.normal(size=(classes * each, d))
-    order = rng.permutation(len(X))
-    return X[order], np.repeat(np.arange(classes), each)[order]
-
+from tests.estimators.data import iris, many
 
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=48).astype(float)  # a quarter of them zero
 X, Y = many()
@@ -271,7 +261,7 @@ def test_some_pairs_in_one_go_and_some_one_by_one(monkeypatch):
 @pytest.mark.parametrize("options", [
     {"solver": "smo"}, {"C": np.inf, "kernel": "linear"}, {"callback": lambda progress: None}, {"kernel": "sigmoid"},
     {"cache_size": 1e-4}, {"approximation": gl.features.Nystroem(10)},
-], ids=str)  # fmt: skip
+], ids=lambda options: "_".join(options))  # fmt: skip
 def test_what_is_out_of_the_ordinary_is_left_alone(options, monkeypatch):
     ran = []
     monkeypatch.setattr(EveryPair, "run", lambda *_, **__: ran.append(1))
@@ -382,65 +372,7 @@ def test_an_interruption_before_the_first_pair(monkeypatch):
     assert {solved.status for solved in model._solved} == {Status.INTERRUPTED}
 
 
-# --- what is made on demand
-
-
-def test_objects_are_made_when_they_are_read(monkeypatch):
-    made = []
-    original = EveryPair._make
-    monkeypatch.setattr(EveryPair, "_make", lambda self, k: (made.append(k), original(self, k))[1])
-    model = gl.SVC().fit(X, Y)
-    assert len(made) == 1 and model.certificate_.relative_gap <= 1e-3  # the widest
-    assert model.predict(X).shape == Y.shape and len(model.n_iter_) == 28 and len(made) == 1
-    assert len(model.certificates_) == 28 and sorted(made) == list(range(28))
-    assert any(model.certificate_ is each for each in model.certificates_)
-    assert model.trace_ is model.traces_[model.certificates_.index(model.certificate_)]
-    assert model.alpha_.shape == (48, 28) and sorted(made) == list(range(28))
-
-
-@pytest.mark.parametrize("model", [gl.SVC(), gl.NuSVC(nu=0.3)], ids=str)
-def test_copies_and_files_keep_everything(model, tmp_path):
-    model = model.fit(X, Y)
-    model.save(tmp_path / "model.safetensors")
-    for again in (pickle.loads(pickle.dumps(model)), gl.load(tmp_path / "model.safetensors")):
-        assert again.certificates_ == model.certificates_ and again.certificate_ == model.certificate_
-        assert again.traces_ == model.traces_
-        assert_array_equal(again.decision_function(X), model.decision_function(X))
-        assert_array_equal(again.alpha_, model.alpha_)
-        for one, other in zip(again.decision_interval(X), model.decision_interval(X), strict=True):
-            assert_array_equal(one, other)
-
-
-def test_compact_keeps_the_proofs_and_drops_the_rest():
-    model = gl.SVC().fit(X, Y)
-    whole, interval, certificates = len(pickle.dumps(model)), model.decision_interval(X), model.certificates_
-    assert len(pickle.dumps(model.compact())) < whole
-    assert model.certificates_ == certificates and model.certificate_ in certificates
-    for one, other in zip(model.decision_interval(X), interval, strict=True):
-        assert_array_equal(one, other)
-    with pytest.raises(DroppedError):
-        _ = model.alpha_
-    fresh = gl.SVC().fit(X, Y).compact()  # without a look at anything before
-    assert fresh.certificates_ == certificates
-
-
-def test_a_fitted_model_does_not_hold_the_gram_matrix():
-    import gc
-    import weakref
-
-    gram = rbf_kernel(X, gamma=0.2)
-
-    class Array(np.ndarray):
-        pass
-
-    held = weakref.ref(kept := gram.view(Array))
-    kernel = gl.kernels.Precomputed(kept)
-    places = np.arange(48, dtype=float)[:, None]
-    model = gl.SVC(kernel=kernel).fit(places, Y)
-    model.kernel = model._kernel_object = None
-    del kept, kernel
-    gc.collect()
-    assert held() is None and len(model.certificates_) == 28
+# --- what a fit has
 
 
 def test_alpha_is_in_its_box_and_balanced():
@@ -450,39 +382,6 @@ def test_alpha_is_in_its_box_and_balanced():
     for k, (i, j) in enumerate(pairs(8)):
         assert_allclose(alpha[i == Y, k].sum(), alpha[j == Y, k].sum(), rtol=1e-9)
         assert not alpha[(i != Y) & (j != Y), k].any()
-
-
-# --- the layout
-
-
-@pytest.mark.parametrize("classes", [2, 3, 5])
-def test_pairs_of_classes(classes):
-    rng = np.random.default_rng(classes)
-    codes = rng.integers(-1, classes, size=40)
-    codes[:classes] = np.arange(classes)
-    members = ClassPairs(codes, classes)
-    assert len(members) == len(pairs(classes)) == len(list(members))
-    betas = []
-    for k, (i, j) in enumerate(itertools.combinations(range(classes), 2)):
-        first, second = np.flatnonzero(codes == i), np.flatnonzero(codes == j)
-        expected = np.flatnonzero(codes >= 0) if classes == 2 else np.concatenate([first, second])
-        assert_array_equal(members[k], expected)
-        assert (members.first[k], members.second[k]) == (i, j)
-        assert (members.n_first[k], members.n_second[k]) == (len(first), len(second))
-        betas.append(rng.normal(size=len(expected)) * (rng.random(len(expected)) < 0.7))
-    support, n_support, packed = pack(np.concatenate(betas), members, codes)
-    for k, (i, j) in enumerate(pairs(classes)):
-        for row, beta in zip(members[k], betas[k], strict=True):
-            place = np.flatnonzero(support == row)
-            line = j - 1 if codes[row] == i else i
-            assert (packed[line, place] == beta).all() and (len(place) or beta == 0)
-    assert_array_equal(n_support, np.bincount(codes[support], minlength=classes))
-    if classes > 2:
-        values = rng.normal(size=len(members.samples))
-        sums = np.column_stack(members.sums_by_class(values))
-        parts = [values[a:b] for a, b in itertools.pairwise(members.starts)]
-        expected = [[part[:n].sum(), part[n:].sum()] for part, n in zip(parts, members.n_first, strict=True)]
-        assert_allclose(sums, expected)
 
 
 def test_digits_are_all_done():
