@@ -14,7 +14,9 @@ constexpr double ridge_share = 1e-12;  // what is added to M's diagonal, as a sh
 constexpr int most_repeats = 4;        // steps on one face, each of which removes what the ridge and rounding left of the one before
 constexpr double solved = 0.1;         // a face is solved where its slopes differ by at most this share of the violation outside it
 constexpr double exact = 1e-13;        // the sum of a group is its total where it misses it by at most this share of Σ|β|
-constexpr Index most_still = 8;        // steps in a row in which nothing moved: rounding hides the way
+constexpr double more_share = 0.8;     // variables join beside the one that violates most where they violate by this share of it,
+constexpr Index most_more = 4;         // and so many at most
+constexpr Index most_still = 16;       // steps in a row in which nothing moved: rounding hides the way
 constexpr double step_work = 2.0, call_work = 400.0, spread_work = 0.5;  // for each pair of variables of the face, for each step, for each entry
 
 bool between(const DualBox& dual, Index k, double beta) {
@@ -34,7 +36,7 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
   work_ = 0.0;
   moves_ = 0;
   const bool goes_on = std::exchange(tired_, false) && std::equal(known_.begin(), known_.end(), beta, beta + n);
-  if (!goes_on && !begin(part, beta)) return End::lost;
+  if (!goes_on && !begin(part, beta, f)) return End::lost;
   find_short(part, beta);
   for (std::size_t k = 0; k < rows_.size(); ++k) slope_[k] = slope(part, beta, f, count(k));
   int repeats = 0;
@@ -82,7 +84,7 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
   return End::lost;
 }
 
-bool FaceWalk::begin(const Part& part, const double* beta) {
+bool FaceWalk::begin(const Part& part, const double* beta, const double* f) {
   const Index n = part.K.matrix.rows, groups = part.groups.count;
   factor_.begin(groups);
   for (auto* each : {&low_, &high_, &slope_, &ridge_}) each->clear();
@@ -98,12 +100,12 @@ bool FaceWalk::begin(const Part& part, const double* beta) {
   bend_ = 0.0;
   for (Index k = 0; part.coupled && k < n; ++k) bend_ += part.diagonal[k] / static_cast<double>(n);
   for (Index k = 0; k < n; ++k)
-    if (between(part.dual, k, beta[k]) && !join(part, beta, k, beta[k] > 0.0)) return false;
+    if (between(part.dual, k, beta[k]) && !join(part, beta, f, k, beta[k] > 0.0)) return false;
   return true;
 }
 
-// Variable i joins the face, in the piece above zero or below it where these differ. Its slope is set by the caller.
-bool FaceWalk::join(const Part& part, const double* beta, Index i, bool rises) {
+// Variable i joins the face, in the piece above zero or below it where these differ.
+bool FaceWalk::join(const Part& part, const double* beta, const double* f, Index i, bool rises) {
   const DualBox& dual = part.dual;
   const double* row = part.K.row(i);
   column_.resize(rows_.size());
@@ -111,7 +113,7 @@ bool FaceWalk::join(const Part& part, const double* beta, Index i, bool rises) {
   for (std::size_t k = 0; k < rows_.size(); ++k) column_[k] = row[rows_[k]] + (group_[k] == group ? bend_ : 0.0);
   const double own = part.diagonal[i] + dual.d[i] + bend_, ridge = ridge_share * own;
   work_ += step_work / 2.0 * static_cast<double>(rows_.size() * rows_.size());
-  if (!(own > 0.0) || !factor_.append(group, column_.data(), own + ridge, ridge)) return false;
+  if (!(own > 0.0) || !factor_.append(group, column_, own + ridge, ridge)) return false;
   const bool pieces = dual.epsilon[i] > 0.0;
   const bool above = beta[i] > 0.0 || (beta[i] == 0.0 && rises);
   low_.push_back(pieces && above ? std::max(0.0, dual.lower[i]) : dual.lower[i]);
@@ -119,9 +121,9 @@ bool FaceWalk::join(const Part& part, const double* beta, Index i, bool rises) {
   rows_.push_back(i);
   group_.push_back(group);
   ridge_.push_back(ridge);
-  slope_.push_back(0.0);
+  slope_.push_back(slope(part, beta, f, count(rows_.size()) - 1));
   inside_[i] = 1;
-  ++members_[group_.back()];
+  ++members_[group];
   return true;
 }
 
@@ -156,19 +158,22 @@ double FaceWalk::slope(const Part& part, const double* beta, const double* f, In
 
 // δ and λ for the slopes of the face: with z = R⁻ᵀs and A = R⁻ᵀE, AᵀA λ = Aᵀz − short and δ = R⁻¹(z − Aλ). Groups number two at most.
 bool FaceWalk::newton(const Part& part) {
-  const Index n = factor_.size(), groups = count(level_.size());
-  step_ = slope_;
-  factor_.forward(step_.data());
+  const Index n = factor_.size(), room = FaceFactor::room(n);
+  right_.assign(room, 0.0);
+  std::copy(slope_.begin(), slope_.end(), right_.begin());
+  half_.assign(room, 0.0);
+  factor_.forward(right_.data(), half_.data());
   if (part.coupled) {
     find_levels();
-    for (Index g = 0; g < groups; ++g) {
+    for (std::size_t g = 0; g < members_.size(); ++g) {
       if (members_[g] == 0) continue;
-      const double* a = factor_.A(g);
-      for (Index k = 0; k < n; ++k) step_[k] -= level_[g] * a[k];
+      const double* a = factor_.A(count(g));
+      for (Index k = 0; k < n; ++k) half_[k] -= level_[g] * a[k];
       level_[g] += bend_ * short_[g];
     }
   }
-  factor_.backward(step_.data());
+  step_.resize(room);
+  factor_.backward(half_.data(), step_.data());
   work_ += call_work + step_work * static_cast<double>(n) * static_cast<double>(n);
   return std::all_of(step_.begin(), step_.end(), [](double d) { return std::isfinite(d); });
 }
@@ -179,7 +184,7 @@ void FaceWalk::find_levels() {
   for (std::size_t g = 0; g < members_.size(); ++g)
     if (members_[g] > 0) present.push_back(count(g));
   const Index first = present.front(), last = present.back();
-  const double *a = factor_.A(first), *b = factor_.A(last), *z = step_.data();
+  const double *a = factor_.A(first), *b = factor_.A(last), *z = half_.data();
   const double aa = factor_.dot(a, a), az = factor_.dot(a, z) - short_[first];
   if (first == last) {
     level_[first] = az / aa;
@@ -248,7 +253,8 @@ void FaceWalk::settle(const Part& part, double* beta, double* f) {
   bring_up_to_date(part, beta, f);
 }
 
-// The variable outside the face that violates most joins it; where no variable of its group is in the face, the one that it makes a pair with, too.
+// The variable outside the face that violates most joins it, and a few that violate nearly as much; where no variable of its group is in the face, the
+// one that it makes a pair with.
 bool FaceWalk::enter(const Part& part, const double* beta, const double* f) {
   const Index n = part.K.matrix.rows;
   double worst = 0.0;
@@ -283,11 +289,17 @@ bool FaceWalk::enter(const Part& part, const double* beta, const double* f) {
       rises = false;
     }
   }
-  if (best < 0 || !join(part, beta, best, rises)) return false;
-  slope_.back() = slope(part, beta, f, count(rows_.size()) - 1);
-  if (partner < 0) return true;
-  if (!join(part, beta, partner, false)) return false;
-  slope_.back() = slope(part, beta, f, count(rows_.size()) - 1);
+  if (best < 0 || !join(part, beta, f, best, rises)) return false;
+  if (partner >= 0) return join(part, beta, f, partner, false);
+  Index more = 0;
+  for (Index k = 0; k < n && more < most_more; ++k) {
+    const Index g = part.groups.count == 1 ? 0 : part.groups.of[k];
+    if (inside_[k] || (part.coupled && members_[g] == 0)) continue;
+    const double level = part.coupled ? level_[g] : 0.0, up = up_[k] - level, down = level - down_[k];
+    if (std::max(up, down) <= more_share * worst) continue;
+    if (!join(part, beta, f, k, up > down)) return false;
+    ++more;
+  }
   return true;
 }
 

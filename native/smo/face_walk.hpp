@@ -45,8 +45,8 @@ class FaceWalk {
   Index moves() const { return moves_; }  // how often a variable moved in the last walk
 
  private:
-  bool begin(const Part& part, const double* beta);
-  bool join(const Part& part, const double* beta, Index i, bool rises);
+  bool begin(const Part& part, const double* beta, const double* f);
+  bool join(const Part& part, const double* beta, const double* f, Index i, bool rises);
   void leave(Index place);
   bool newton(const Part& part);
   void find_levels();
@@ -66,7 +66,7 @@ class FaceWalk {
   std::vector<double> level_;            // λ
   std::vector<double> short_;            // what the sum of each group is short of its total
   std::vector<Index> members_;           // the number of variables of each group in the face
-  std::vector<double> column_, up_, down_, change_;
+  std::vector<double> column_, right_, half_, up_, down_, change_;
   std::vector<Index> moved_;
   double work_ = 0.0, bend_ = 0.0;
   Index moves_ = 0;
