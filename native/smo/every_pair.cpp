@@ -74,6 +74,23 @@ class OnePair {
                     {.given = pairs.K, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
   }
 
+  // Whether a gap and a dual value prove that the optimum of a ν-SVC is zero (counts_as_zero of gapless/proof/zero.py).
+  bool counts_as_zero(const ClassPairs& pairs, double gap, double dual) const {
+    if (pairs.halves.empty() || !std::isfinite(gap)) return false;
+    const Index n = size();
+    const double length = no_length * 2.0 * totals_[0], most = std::max(gap, -dual);
+    if (most > 2.0 * length * length * *std::max_element(diagonal_.begin(), diagonal_.end())) return false;
+    std::vector<double> mean(n, 0.0);
+    double all = 0.0, farthest = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      const double* row = pairs.K.row(places_[i]);
+      for (Index j = 0; j < n; ++j) mean[i] += row[places_[j]] / static_cast<double>(n);
+      all += mean[i] / static_cast<double>(n);
+    }
+    for (Index i = 0; i < n; ++i) farthest = std::max(farthest, diagonal_[i] - 2.0 * mean[i] + all);
+    return most <= 0.5 * length * length * farthest;
+  }
+
   const proof::TableProblem& to_prove() const { return to_prove_; }
   Index size() const { return length(places_); }
   Index groups() const { return count(totals_.size()); }
@@ -131,7 +148,8 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
     if (advance.outcome != SmoOutcome::ready) return leave();
     const proof::TableProof proven = proof::prove(pair.to_prove(), engine->beta(), beta, room.offsets, room.proof);
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
-    if (gap <= goal && proven.violation <= targets.kkt && std::isfinite(proven.primal)) {
+    const bool close = gap <= goal && std::isfinite(proven.primal);
+    if (proven.violation <= targets.kkt && (close || pair.counts_as_zero(pairs, gap, proven.dual))) {
       for (Index g = 0; g < groups; ++g) {
         found.low[k * groups + g] = room.offsets[g].low;
         found.high[k * groups + g] = room.offsets[g].high;
@@ -146,7 +164,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
       found.plain_dual[k] = proven.plain_dual;
       found.own[k] = proven.own;
       found.checked[k] = seconds_since(began);
-      found.done[k] = 1;
+      found.done[k] = close ? 1 : 2;
       return;
     }
     if (!std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal)) return leave();  // no better point of float64 would prove more

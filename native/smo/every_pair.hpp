@@ -1,8 +1,8 @@
 // One-vs-one on one Gram matrix: the problem of each pair of classes is solved by pairs of variables (smo/engine.hpp) and proven
 // (proof/table_proof.hpp), pair after pair, without a return to Python in between. Threads share the pairs of classes; no result depends on how.
 //
-// A pair of classes is done where its proof keeps both bounds that were asked for. The others are left to the caller: those that take more steps than
-// allowed, and those that need another kind of proof.
+// A pair of classes is done where its proof keeps both bounds that were asked for, or shows that its optimum is zero. The others are left to the
+// caller: those that take more steps than allowed, and those that need another kind of proof.
 #pragma once
 
 #include <vector>
@@ -30,8 +30,8 @@ struct PairTargets {
   double cache_bytes;     // the memory for kernel entries
 };
 
-// What was found for each pair of classes, in the order of the pairs. Where done[k] is not 1, `steps` and `beta` tell how far pair k came, and its other
-// numbers mean nothing.
+// What was found for each pair of classes, in the order of the pairs. done[k] is 1 where both bounds are kept, and 2 where the optimum of a ν-SVC is
+// proven to be zero; where it is 0, `steps` and `beta` tell how far pair k came, and its other numbers mean nothing.
 struct PairSolutions {
   explicit PairSolutions(const ClassPairs& pairs);  // none is done
 

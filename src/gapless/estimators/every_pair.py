@@ -217,7 +217,7 @@ class EveryPair:
         trace.append(steps, float(found.checked[k]), values, (primal, dual))
         return Solved(
             solver=SMO.name,
-            status=Status.CONVERGED,
+            status=Status.ZERO if found.done[k] == 2 else Status.CONVERGED,
             proven=True,
             iterations=steps,
             seconds=float(found.seconds[k]),
