@@ -66,7 +66,7 @@ class Clock:
 
 @pytest.mark.parametrize("seconds, works", [(0.5, False), (1.5, True)])
 def test_max_time_is_over_before_a_set_up_or_after_the_first_piece_of_work(monkeypatch, seconds, works):
-    monkeypatch.setattr(sys.modules["gapless.solve"], "time", Clock())
+    monkeypatch.setattr(sys.modules["gapless.proof.clock"], "time", Clock())
     result = gl.solve(make(), "smo", tol=0.0, max_time=seconds)
     assert result.status is gl.Status.MAX_TIME
     assert (result.iterations > 0) == works and result.beta.any() == works
