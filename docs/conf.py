@@ -24,7 +24,6 @@ extensions = [
     "tidy_blocks",
     "myst_parser",
     "numpydoc",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
@@ -36,8 +35,7 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
 
-# A formula that is wider than the page is broken at its operators.
-mathjax3_config = {"output": {"displayOverflow": "linebreak"}}
+html_math_renderer = "mathml"
 
 # Methods and properties are listed by autodoc: numpydoc's own tables would list those of scikit-learn's base classes too.
 numpydoc_show_class_members = False

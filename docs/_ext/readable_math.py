@@ -1,33 +1,46 @@
-"""Powers written as Unicode characters, such as x², become TeX's x^2: MathJax takes the character for a letter, and sets what follows it too close.
+r"""Formulas as MathML, which browsers set by themselves: pages need no script and no network for them.
 
-In an editor and in ``help()`` the character is what reads best.
+Powers and relations that are written as Unicode characters, such as x² ≤ y, become TeX's x^2 \le y before, so that they are set as such; in an editor
+and in ``help()`` the character is what reads best.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
-from sphinx.transforms import SphinxTransform
 
-_POWERS = str.maketrans({"²": "^2", "³": "^3", "⁴": "^4"})
+_POWERS = {"²": "^2", "³": "^3", "⁴": "^4"}
+_RELATIONS = {
+    "≤": "le",
+    "≥": "ge",
+    "≠": "ne",
+    "≈": "approx",
+    "∈": "in",
+    "→": "to",
+    "⊗": "otimes",
+    "×": "times",
+    "·": "cdot",
+    "±": "pm",
+}
+_AS_TEX = str.maketrans(_POWERS | {sign: f"\\{name} " for sign, name in _RELATIONS.items()})
 
 
-class WritePowers(SphinxTransform):
-    """Rewrite the powers of each formula."""
+def _mathml(node: nodes.Element, display: str) -> str:
+    return convert(node.astext().translate(_AS_TEX), display=display)
 
-    default_priority = 5
 
-    def apply(self, **kwargs: Any) -> None:
-        """Rewrite those of one page."""
-        for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
-            text = node.astext()
-            if text != text.translate(_POWERS):
-                node[:] = [nodes.Text(text.translate(_POWERS))]
+def _write_inline(writer: nodes.NodeVisitor, node: nodes.math) -> None:
+    writer.body.append(_mathml(node, "inline"))
+    raise nodes.SkipNode
+
+
+def _write_block(writer: nodes.NodeVisitor, node: nodes.math_block) -> None:
+    writer.body.append(f'<div class="math notranslate">{_mathml(node, "block")}</div>')
+    raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect the transform."""
-    app.add_transform(WritePowers)
+    """Register the renderer."""
+    app.add_html_math_renderer("mathml", (_write_inline, None), (_write_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
