@@ -1,0 +1,5 @@
+"""scikit-learn's searches over parameters, which share between fits what the fits have in common."""
+
+from gapless.model_selection.search import GridSearchCV, RandomizedSearchCV
+
+__all__ = ["GridSearchCV", "RandomizedSearchCV"]

@@ -1,0 +1,160 @@
+"""GridSearchCV and RandomizedSearchCV: scikit-learn's searches, with an engine that fits all candidates of a fold."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import sklearn.model_selection
+from sklearn.base import _fit_context, clone, is_classifier
+from sklearn.metrics._scorer import _MultimetricScorer
+from sklearn.model_selection import check_cv
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
+from sklearn.utils import indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params
+
+from gapless.model_selection import engine
+from gapless.model_selection.fold import Candidate
+from gapless.model_selection.scoring import FoldScoring
+
+
+class _Search(BaseSearchCV):
+    """Fits all candidates of a fold by one engine; what comes before the fits and after them is scikit-learn's."""
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit all candidates on all folds, and the best one on all of the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        y : array-like of shape (n_samples,), default=None
+            Targets.
+        **params : dict
+            Parameters of the estimator's ``fit``, of the scorer and of the splitter: ``sample_weight``, ``groups``. An array with an entry for each
+            sample is split with X.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+        """
+        if not engine.is_ours(self.estimator) or _has_callbacks(self, self.estimator):
+            return super().fit(X, y, **params)
+        return self._fit_by_engine(X, y, **params)
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def _fit_by_engine(self, X: Any, y: Any = None, **params: Any) -> Any:
+        scorer, metric = self._get_scorers()
+        X, y = indexable(X, y)
+        params = _check_method_params(X, params=params)
+        routed = self._get_routed_params_for_fit(params)
+        fit_params, split_params = routed.estimator.fit, routed.splitter.split
+        # Subclasses of scikit-learn's searches look for the splitter under this name.
+        self._checked_cv_orig = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self._check_input_parameters(X=X, y=y, split_params=split_params)
+        self.n_splits_ = self._checked_cv_orig.get_n_splits(X, y, **split_params)
+
+        estimator = clone(self.estimator)
+        fits = engine.engine_for(estimator, X, y, fit_params)
+        scoring = FoldScoring(
+            X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score, self.verbose
+        )
+        tried: list[Candidate] = []
+        outcomes: list[dict[str, Any]] = []
+        more: dict[str, list[Any]] = defaultdict(list)
+        results: dict[str, Any] = {}
+
+        def evaluate_candidates(
+            candidates: Iterable[Candidate], cv: Any = None, more_results: Any = None, callback_ctx: Any = None
+        ) -> dict[str, Any]:
+            nonlocal results
+            candidates = list(candidates)
+            folds = list((cv or self._checked_cv_orig).split(X, y, **split_params))
+            new = self._evaluate(fits, scoring, candidates, folds)
+            tried.extend(candidates)
+            outcomes.extend(new)
+            for key, values in (more_results or {}).items():
+                more[key].extend(values)
+            results = self._format_results(tried, self.n_splits_, outcomes, more)
+            return results
+
+        if "callback_ctx" in inspect.signature(self._run_search).parameters:
+            # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
+            self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
+        else:
+            self._run_search(evaluate_candidates)
+
+        first = outcomes[0]["test_scores"]
+        self.multimetric_ = isinstance(first, dict)
+        if callable(self.scoring) and self.multimetric_:
+            # Which metrics a function returns is known only now.
+            self._check_refit_for_multimetric(first)
+            metric = self.refit
+        if self.refit or not self.multimetric_:
+            self.best_index_ = self._select_best_index(self.refit, metric, results)
+            self.best_params_ = results["params"][self.best_index_]
+            if not callable(self.refit):
+                self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
+        if self.refit:
+            self._refit_best(estimator, X, y, fit_params)
+        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
+        self.cv_results_ = results
+        return self
+
+    def _evaluate(
+        self, fits: engine.FoldFits, scoring: FoldScoring, candidates: list[Candidate], folds: list[Any]
+    ) -> list[dict[str, Any]]:
+        """Fit and score all candidates on all folds; the outcomes of the first candidate on all folds come first."""
+        if len(folds) != self.n_splits_:
+            raise ValueError(
+                "cv.split and cv.get_n_splits return inconsistent results."
+                f" Expected {self.n_splits_} splits, got {len(folds)}"
+            )
+        if self.verbose > 0:
+            total = len(folds) * len(candidates)
+            print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
+            print(fits.explain(candidates))
+        # The native core releases the interpreter's lock, so that threads suffice, and nothing is copied to other processes.
+        parallel = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch, prefer="threads")
+        by_fold = parallel(
+            delayed(scoring.evaluate)(fits, candidates, rows, (place, len(folds))) for place, rows in enumerate(folds)
+        )
+        outcomes = [outcome for of_candidate in zip(*by_fold, strict=True) for outcome in of_candidate]
+        if not outcomes:
+            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
+        _warn_or_raise_about_fit_failures(outcomes, self.error_score)
+        if callable(self.scoring):
+            _insert_error_scores(outcomes, self.error_score)
+        return outcomes
+
+    def _refit_best(self, estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+        """Fit the best candidate on all of the data."""
+        self.best_estimator_ = clone(estimator).set_params(**clone(self.best_params_, safe=False))
+        start = time.perf_counter()
+        if y is None:
+            self.best_estimator_.fit(X, **fit_params)
+        else:
+            self.best_estimator_.fit(X, y, **fit_params)
+        self.refit_time_ = time.perf_counter() - start
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _has_callbacks(*estimators: Any) -> bool:
+    """Whether scikit-learn's callbacks are set on one of these, or on an estimator inside: then every fit is a task of its own."""
+    inside = [value for estimator in estimators for value in [estimator, *estimator.get_params(deep=True).values()]]
+    return any(getattr(value, "_skl_callbacks", None) for value in inside if not isinstance(value, type))
+
+
+class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
+    """Search over a grid."""
+
+
+class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
+    """Search over random draws."""
