@@ -48,6 +48,7 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
   const Index n = length(beta);
   double slack = 0.0, products = 0.0, lowest = infinity, highest = -infinity;
   for (Index i = 0; i < n; ++i) {
+    if (!(box.upper[i] > box.lower[i])) continue;  // a sample of no weight has no margin to keep
     const double size = std::fabs(beta[i]);
     if (size > 0.0) {
       if (size >= box.upper[i] - box.lower[i]) return {};
@@ -64,6 +65,7 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
   const double b = -0.5 * (lowest + highest);
   double plain = infinity, margin = infinity;
   for (Index i = 0; i < n; ++i) {
+    if (!(box.upper[i] > box.lower[i])) continue;
     const double error = 1.07 * scale * (sizes[i] + least_error) + 2.0 * unit * std::fabs(f[i]);
     // The division of β and b by the margin rounds too: by a share of the error, which 1.1 covers, and of the values themselves.
     const double doubt = 1.1 * error + 8.0 * unit * (std::fabs(f[i]) + std::fabs(b)), value = box.p[i] * (f[i] + b);

@@ -10,7 +10,7 @@
 
 namespace gapless::proof {
 
-// A problem with free offsets and finite costs above zero, whose sample i is row places[i] of the symmetric matrix K.
+// A problem with free offsets and finite costs, whose sample i is row places[i] of the symmetric matrix K.
 struct TableProblem {
   DualBox box;
   Places groups;

@@ -39,7 +39,7 @@ class Engine final : public Smo {
         levels_(problem.totals.size(), 0.0) {
     const bool begun = std::any_of(beta_.begin(), beta_.end(), [](double b) { return b != 0.0; });
     const bool parts = std::all_of(problem_.totals.begin(), problem_.totals.end(), [](double t) { return t == 0.0; });
-    reach_ = begun || n_ <= 4 * whole || !parts ? n_ : whole;
+    reach_ = begun || n_ <= 4 * whole || !parts || panels_ == nullptr ? n_ : whole;
     if (panels_ == nullptr || complete()) {
       if (panels_ != nullptr) {
         std::vector<Index> all(n_);
@@ -94,8 +94,9 @@ class Engine final : public Smo {
 
   Groups groups() const { return {problem_.groups, count(problem_.totals.size())}; }
   bool everybody() const { return in_order_ && table_.size() == n_; }
-  // Whether all samples are in the active set for good, with entries in float64: nothing is to be chosen, expanded or computed again.
-  bool complete() const { return sizeof(T) == 8 && n_ <= whole && most_of(n_, options_.cache_bytes) == n_; }
+  // Whether all samples are in the active set for good, with entries in float64, as those of a given matrix are: nothing is to be chosen, expanded or
+  // computed again.
+  bool complete() const { return sizeof(T) == 8 && (n_ <= whole || panels_ == nullptr) && most_of(n_, options_.cache_bytes) == n_; }
 
   Index steps_within(double work, double iterations) const {
     double most = most_steps;

@@ -60,6 +60,17 @@ class OnePair {
     }
   }
 
+  // Begins with the β of problem k − 1, which has the same places.
+  void go_on(const ClassPairs& pairs, Index k, const PairSolutions& found) {
+    const Index begin = pairs.starts[k - 1];
+    std::vector<double> scaled(size());
+    for (Index i = 0; i < size(); ++i) {
+      const double before = pairs.cost[begin + i], ratio = before > 0.0 ? cost_[i] / before : 0.0;
+      scaled[i] = ratio * found.beta[begin + i];
+    }
+    proof::feasible(lower_, upper_, groups_, totals_, true, scaled, start_);
+  }
+
   std::unique_ptr<Smo> engine(const ClassPairs& pairs, double cache_bytes) const {
     // The given matrix has all entries, so that none is computed, and no f is asked for from outside.
     return make_smo({.dual = to_prove_.box,
@@ -130,9 +141,11 @@ struct Room {
   std::vector<proof::Interval> offsets;
 };
 
-void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
+void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, bool goes_on, Clock::time_point began, Room& room,
+               PairSolutions& found) {
   OnePair& pair = room.pair;
   pair.state(pairs, k);
+  if (goes_on) pair.go_on(pairs, k, found);
   const Index n = pair.size(), groups = pair.groups();
   room.offsets.resize(groups);
   const std::unique_ptr<Smo> engine = pair.engine(pairs, targets.cache_bytes);
@@ -185,11 +198,15 @@ PairSolutions::PairSolutions(const ClassPairs& pairs) : done(pairs.firsts.size()
 void solve_every_pair(const ClassPairs& pairs, const PairTargets& targets, PairSolutions& found) {
   const Clock::time_point began = Clock::now();
   std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
-  share(length(pairs.firsts), [&](Index k, int thread) {
-    if (seconds_since(began) >= targets.seconds) return;
-    const Clock::time_point now = Clock::now();
-    solve_one(pairs, targets, k, now, rooms[thread], found);
-    found.seconds[k] = seconds_since(now);
+  const bool alone = pairs.chains.empty();
+  share(alone ? length(pairs.firsts) : length(pairs.chains) - 1, [&](Index chain, int thread) {
+    const Index first = alone ? chain : pairs.chains[chain], last = alone ? chain + 1 : pairs.chains[chain + 1];
+    for (Index k = first; k < last; ++k) {
+      if (seconds_since(began) >= targets.seconds) return;
+      const Clock::time_point now = Clock::now();
+      solve_one(pairs, targets, k, k > first, now, rooms[thread], found);
+      found.seconds[k] = seconds_since(now);
+    }
   });
 }
 

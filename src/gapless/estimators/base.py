@@ -16,6 +16,7 @@ from gapless.data.products import row_products
 from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError, UnsupportedError
+from gapless.estimators.every_pair import EveryPair
 from gapless.estimators.kernel_spec import (
     KernelSpec,
     call_kernel,
@@ -44,6 +45,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
 
     _rules: ClassVar[dict[str, Rule]] = KERNEL
     _in_samples: ClassVar[bool] = True
+    _given: EveryPair | None = None  # what a search has solved of this fit already; set for one fit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -106,7 +108,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
             )
             return samples, KernelSpec(kernel, 0.0, True)
         X = dense_if_small(X)
-        if self.solver != "auto" or getattr(self, "C", 1.0) == math.inf:
+        if self.solver != "auto" or getattr(self, "C", 1.0) == math.inf or self._given is not None:
             return X, spec
         order = None if codes is None else np.argsort(codes, kind="stable")
         table = None if spec.kernel is None else small_gram(spec.kernel, X, order, lambda: self._room_for(codes))

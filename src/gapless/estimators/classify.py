@@ -72,7 +72,7 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
             kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
             deadline=deadline,
-            together=every_pair(members, samples, spec.kernel, terms, float(self.cache_size)),
+            together=self._given or every_pair(members, samples, spec.kernel, terms, float(self.cache_size)),
         )
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = Later(lambda: list(members))

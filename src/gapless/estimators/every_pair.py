@@ -127,6 +127,19 @@ class EveryPair:
         self._longest = np.sqrt(np.maximum.reduceat(squares, members.starts[:-1]))
         self._made: dict[int, Solved] = {}
 
+    @classmethod
+    def of(cls, members: ClassPairs, found: Found, longest: np.ndarray) -> EveryPair:
+        """Pairs that are solved already; ``longest`` is the largest √k(x, x) of each."""
+        self = cls.__new__(cls)
+        self._members, self._able, self._found, self._longest = members, None, found, longest
+        self._native, self._made = None, {}
+        return self
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the native call is over."""
+        return self._native is None
+
     def run(self, *, tol: float, kkt_tol: float, max_iter: float | None, seconds: float, cache_mb: float) -> None:
         """Try all pairs; after ``seconds`` no further one is begun. ``finish`` is to be called then, also after an interruption."""
         self._native.run(

@@ -141,17 +141,18 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         self, together: EveryPair, watch: Watch, kkt_tol: float | None, max_iter: float | None, deadline: Deadline
     ) -> list[int]:
         """Try subproblems in one go, and return those that are left to do; after Ctrl-C at least one, which then tells of the interruption."""
-        try:
-            together.run(
-                tol=self._gap_tol,
-                kkt_tol=math.inf if kkt_tol is None else kkt_tol,
-                max_iter=max_iter,
-                seconds=deadline.left,
-                cache_mb=float(self.cache_size),
-            )
-        except KeyboardInterrupt:
-            watch.halt()
-        together.finish()
+        if not together.is_solved:
+            try:
+                together.run(
+                    tol=self._gap_tol,
+                    kkt_tol=math.inf if kkt_tol is None else kkt_tol,
+                    max_iter=max_iter,
+                    seconds=deadline.left,
+                    cache_mb=float(self.cache_size),
+                )
+            except KeyboardInterrupt:
+                watch.halt()
+            together.finish()
         if watch.halted and not together.undone:
             together.undone.append(len(together) - 1)
         return together.undone

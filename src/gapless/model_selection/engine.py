@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from gapless import estimators
 from gapless.model_selection.fold import FoldFits, OneByOne
+from gapless.model_selection.shared import SharedFits
 from gapless.model_selection.steps import PipelineFits
 
 _OURS = tuple(getattr(estimators, name) for name in estimators.__all__)
@@ -27,4 +28,6 @@ def engine_for(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Fo
     """The engine that fits candidates of this estimator on rows of (X, y); ``fit_params`` are the parameters of ``fit`` for all of X."""
     if type(estimator) is Pipeline:
         return PipelineFits(estimator, X, y, fit_params, last_step=engine_for)
+    if type(estimator) is estimators.SVC:
+        return SharedFits(estimator, X, y, fit_params)
     return OneByOne(estimator, X, y, fit_params)

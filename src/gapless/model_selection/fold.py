@@ -52,6 +52,10 @@ class FoldFits(Protocol):
         """
         ...
 
+    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Do what all these folds (train, test) have in common before ``fit_all`` is called for each of them."""
+        ...
+
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence for the user, printed under ``verbose``: what these candidates share, and what is fitted one by one."""
         ...
@@ -94,6 +98,9 @@ class OneByOne:
             start = time.perf_counter()
             X, y = _safe_split(estimator, self.X, self.y, train)
             yield fit_timed(estimator, X, y, params, start)
+
+    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Nothing is in common."""
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: nothing."""

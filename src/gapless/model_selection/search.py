@@ -120,6 +120,7 @@ class _Search(BaseSearchCV):
             total = len(folds) * len(candidates)
             print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
             print(fits.explain(candidates))
+        fits.prepare(candidates, folds)
         # The native core releases the interpreter's lock, so that threads suffice, and nothing is copied to other processes.
         parallel = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch, prefer="threads")
         by_fold = parallel(

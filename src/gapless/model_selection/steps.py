@@ -48,6 +48,9 @@ class PipelineFits:
 
         yield from in_order(keys, fit_group)
 
+    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Folds have no data in common: the steps before the last are fitted on each."""
+
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: the steps before the last."""
         if _replaces_steps(candidates):
