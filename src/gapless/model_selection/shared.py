@@ -125,7 +125,9 @@ class SharedFits:
                 chain_starts.append(len(problems))
         places = [samples.places[q] for _, q in problems]
         starts = np.concatenate([[0], np.cumsum([len(each) for each in places])])
-        cost = np.concatenate([fit.C * samples.weights(fit)[each] for (fit, _), each in zip(problems, places, strict=True)])
+        cost = np.concatenate(
+            [fit.C * samples.weights(fit)[each] for (fit, _), each in zip(problems, places, strict=True)]
+        )
         if not (cost[cost > 0].min() >= 1 / LARGEST and cost.max() <= LARGEST):
             return
         native: Any = _native.EveryPair(
@@ -157,7 +159,9 @@ class _Samples:
         self.place[order] = np.arange(len(codes))
         self.rows, self.row_codes = X[order], codes[order]
         self.pairs = ClassPairs(self.row_codes, n_classes)
-        self.places = list(self.pairs)  # rows are in the order of the classes, so that those of two classes are theirs, too
+        self.places = list(
+            self.pairs
+        )  # rows are in the order of the classes, so that those of two classes are theirs, too
         self._offsets = np.concatenate([[0], np.cumsum([len(each) for each in self.places])])
         self._folds: dict[int, tuple[ClassPairs, np.ndarray, np.ndarray]] = {}
 
