@@ -1,9 +1,9 @@
 """The fits of SVC that share their work: one Gram matrix for all folds, values of C and pairs of classes, and each C begun where the last one ended.
 
 Candidates that differ in C alone have a kernel in common, and so do the folds where the kernel does not depend on the training samples. For each such
-kernel the Gram matrix of all samples is computed once, and one native call (``native/smo/every_pair.hpp``) solves and proves all problems on it: a chain
-of ascending C's for each pair of classes of each fold, chains side by side on all cores. The samples that a fold leaves out have cost zero there. What the
-call has not done, and what is out of the ordinary, the estimator's own ``fit`` does as always: it goes on from where the call ended.
+kernel the Gram matrix of all samples is computed once, and one native call (``native/smo/every_pair.hpp``) solves and proves all problems on it: for
+each pair of classes of each fold a chain of ascending C's, chains side by side on all cores. The samples that a fold leaves out have cost zero there.
+What the call has not done, and what is out of the ordinary, the estimator's own ``fit`` does as always: it goes on from where the call ended.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class SharedFits:
                     box = class_weights(estimator.class_weight, classes, codes[train], weight)
                 except (ValueError, TypeError, GaplessError):
                     continue
-                if kernel is None or kernel.validity is Validity.NOT_VALID:
+                if kernel is None or not _is_told_by_its_name(kernel):
                     continue
                 key = repr(kernel), estimator.tol
                 kernels[key] = kernel
@@ -112,7 +112,7 @@ class SharedFits:
         began = time.perf_counter()
         chains: dict[Any, list[_Fit]] = defaultdict(list)
         for fit in fits:
-            chains[fit.fold, tuple(fit.box / fit.box.max())].append(fit)
+            chains[fit.fold, tuple(fit.box)].append(fit)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Panels(kernel, samples.rows, np.float64).square(np.arange(len(samples.rows)))
         if not (np.isfinite(gram).all() and gram.diagonal().max() <= LARGEST**2):
@@ -125,8 +125,11 @@ class SharedFits:
                 chain_starts.append(len(problems))
         places = [samples.places[q] for _, q in problems]
         starts = np.concatenate([[0], np.cumsum([len(each) for each in places])])
+        weights = [
+            samples.weights(members[0]) for members in chains.values() for _ in range(len(samples.pairs) * len(members))
+        ]
         cost = np.concatenate(
-            [fit.C * samples.weights(fit)[each] for (fit, _), each in zip(problems, places, strict=True)]
+            [fit.C * weight[each] for (fit, _), weight, each in zip(problems, weights, places, strict=True)]
         )
         if not (cost[cost > 0].min() >= 1 / LARGEST and cost.max() <= LARGEST):
             return
@@ -176,11 +179,11 @@ class _Samples:
         if fold not in self._folds:
             members = ClassPairs(self.codes[self.trains[fold]], self.n_classes)
             rows = self.place[self.trains[fold][members.samples]]
-            local = [
+            parts = [
                 begin + np.searchsorted(place, rows[slice(*members.starts[q : q + 2])])
                 for q, (begin, place) in enumerate(zip(self._offsets, self.places, strict=False))
             ]
-            self._folds[fold] = members, rows, np.concatenate(local)
+            self._folds[fold] = members, rows, np.concatenate(parts)
         members, rows, local = self._folds[fold]
         beta = np.concatenate([found.beta[starts[k] : starts[k + 1]] for k in own])[local]
         columns = {name: getattr(found, name)[own] for name in Found._fields if name != "beta"}
@@ -198,4 +201,14 @@ def _is_ordinary(estimator: SVC) -> bool:
         and estimator.max_iter == -1
         and estimator.max_time is None
         and not estimator.warm_start
+    )
+
+
+def _is_told_by_its_name(kernel: Kernel) -> bool:
+    """Whether kernels with the same ``repr`` are the same kernel, and valid: none with a function or a feature map inside."""
+    inside = kernel.get_params(deep=True).values()
+    return kernel.validity is not Validity.NOT_VALID and not any(
+        callable(value) or hasattr(value, "transform") or isinstance(value, np.ndarray)
+        for value in inside
+        if not isinstance(value, Kernel)
     )
