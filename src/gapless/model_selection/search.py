@@ -50,7 +50,7 @@ class _Search(BaseSearchCV):
             return super().fit(X, y, **params)
         if _has_callbacks(self):
             if self.verbose > 0:
-                print("Callbacks are set, each of which is told of every fit: the candidates are fitted one by one.")
+                print("Callbacks are set, which are told of every fit: the candidates are fitted one by one.")
             return super().fit(X, y, **params)
         return self._fit_by_engine(X, y, **params)
 
