@@ -10,8 +10,10 @@ import pytest
 
 import gapless
 
-MODULES = ("gapless", "gapless.kernels", "gapless.features", "gapless.plot", "gapless.store")
-UPPER = re.compile(r"gapless\.(\w+|(estimators|features|kernels|plot|store|verify)\.\w+|verify|problems\.problem)$")
+MODULES = ("gapless", "gapless.kernels", "gapless.features", "gapless.model_selection", "gapless.plot", "gapless.store")
+UPPER = re.compile(
+    r"gapless\.(\w+|(estimators|features|kernels|model_selection|plot|store|verify)\.\w+|verify|problems\.problem)$"
+)
 LOWER = ("gapless.losses", "gapless.solvers", "gapless.problems.nu", "gapless.data")
 # Objects that another function makes for the user, and a base class: nobody calls their constructors.
 MADE_ELSEWHERE = (gapless.Step, gapless.store.StoringMixin, gapless.Interrupted)

@@ -15,7 +15,7 @@ import gapless
 
 # Optional or slow to import: each is imported by the one function that needs it. scikit-learn itself imports the last two where it finds them.
 LAZY = (
-    *("matplotlib", "gapless.plot"),
+    *("matplotlib", "gapless.plot", "gapless.model_selection"),
     *("onnx", "onnxruntime", "skl2onnx", "gapless.store.onnx", "gapless.store.onnx_kernels"),
     *("typer", "click", "gapless.cli", "gapless.demo", "gapless.testing"),
     *("qpsolvers", "clarabel", "torch", "sklearn.decomposition", "sklearn.pipeline"),
@@ -23,6 +23,7 @@ LAZY = (
 )
 HIDDEN = ("pandas", "rich")
 PACKAGES = [gapless, gapless.features, gapless.kernels, gapless.losses, gapless.plot, gapless.solvers]
+PACKAGES.append(gapless.model_selection)
 
 
 def run(code: str, **environment: str) -> str:

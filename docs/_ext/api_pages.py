@@ -25,6 +25,7 @@ MODULES = (
     "gapless",
     "gapless.kernels",
     "gapless.features",
+    "gapless.model_selection",
     "gapless.losses",
     "gapless.solvers",
     "gapless.nu",

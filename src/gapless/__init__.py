@@ -34,6 +34,7 @@ from gapless.trace import Progress, Trace
 from gapless.verify import certify
 
 if TYPE_CHECKING:
+    from gapless import model_selection as model_selection
     from gapless import plot as plot
     from gapless.estimators.relatives import KernelPCA, KernelRidge
 
@@ -71,6 +72,7 @@ __all__ = [
     "l1_min_c",
     "load",
     "losses",
+    "model_selection",
     "nu",
     "plot",
     "solve",
@@ -79,10 +81,11 @@ __all__ = [
 ]
 
 # These names are imported when they are first asked for: who only trains a support vector machine does not wait for scikit-learn's decompositions
-# or for the modules that draw figures.
+# and searches, or for the modules that draw figures.
 _LATER = {
     "KernelPCA": "gapless.estimators.relatives",
     "KernelRidge": "gapless.estimators.relatives",
+    "model_selection": "gapless.model_selection",
     "plot": "gapless.plot",
 }
 
@@ -91,7 +94,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(_LATER[name])
-    value = globals()[name] = module if name == "plot" else getattr(module, name)
+    value = globals()[name] = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
     return value
 
 

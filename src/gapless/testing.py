@@ -20,6 +20,13 @@ The tests of scikit-learn before 1.11 pass ``probability=True``, which is deprec
 probabilities. With ``--gapless-drop-probability`` the plugin drops the parameter from the calls, as scikit-learn 1.11 will, so that such a test still
 tests everything else; the entries under ``[probability_keyword]`` then do not count.
 
+With ``--gapless-searches ours`` ``GridSearchCV`` and ``RandomizedSearchCV`` are replaced, too, for the tests of scikit-learn's searches::
+
+    pytest -p gapless.testing --gapless-searches ours --pyargs sklearn.model_selection.tests.test_search
+
+Most of those tests search over estimators of scikit-learn, which our searches leave to scikit-learn's; with ``--gapless-searches every`` our engine
+fits those, too.
+
 ``python -m gapless.testing SCRIPT`` runs a script unchanged, with an estimator of Gapless wherever the script imports one of scikit-learn's seven.
 """
 
@@ -33,9 +40,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sklearn.model_selection
 import sklearn.svm
 
-from gapless import estimators
+from gapless import estimators, model_selection
+from gapless.model_selection import engine
 
 NAMES = ("SVC", "NuSVC", "LinearSVC", "SVR", "NuSVR", "LinearSVR", "OneClassSVM")
 _REPLACED: dict[type, type] = {}
@@ -65,7 +74,20 @@ def replace_estimators(drop_probability: bool = False) -> None:
     for name in NAMES:
         theirs = getattr(sklearn.svm, name)
         _REPLACED.setdefault(theirs, replacement(name, drop_probability))
-    for module in [m for key, m in list(sys.modules.items()) if key.split(".")[:2] == ["sklearn", "svm"]]:
+    _replace_in("svm")
+
+
+def replace_searches(every_estimator: bool = False) -> None:
+    """Replace scikit-learn's searches in every loaded module of ``sklearn.model_selection``; with ``every_estimator`` ours take any estimator."""
+    for name in model_selection.__all__:
+        _REPLACED.setdefault(getattr(sklearn.model_selection, name), getattr(model_selection, name))
+    _replace_in("model_selection")
+    if every_estimator:
+        engine.is_ours = lambda estimator: True
+
+
+def _replace_in(package: str) -> None:
+    for module in [m for key, m in list(sys.modules.items()) if key.split(".")[:2] == ["sklearn", package]]:
         for name, value in list(vars(module).items()):
             if isinstance(value, type) and value in _REPLACED:
                 setattr(module, name, _REPLACED[value])
@@ -90,17 +112,25 @@ def short_name(item: pytest.Item) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Register the two options ``--gapless-…``."""
+    """Register the options ``--gapless-…``."""
     parser.addoption(
         "--gapless-differences", metavar="FILE", help="TOML file of the tests that differ by design, with reasons"
     )
     parser.addoption("--gapless-drop-probability", action="store_true", help="drop probability=True from the calls")
+    parser.addoption(
+        "--gapless-searches",
+        choices=["ours", "every"],
+        help="replace GridSearchCV and RandomizedSearchCV, for our estimators or for every estimator",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Replace the estimators; let the tests' own marks judge warnings, whatever the project says that the tests are run from."""
     config.addinivalue_line("filterwarnings", "default")
     replace_estimators(config.getoption("--gapless-drop-probability"))
+    searches = config.getoption("--gapless-searches")
+    if searches is not None:
+        replace_searches(every_estimator=searches == "every")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -143,8 +173,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"Listed as different but not collected: {', '.join(unused)}")
     listed = config.stash.get(_LISTED, dict.fromkeys(KINDS, 0))
     probability = listed["probability"] + listed["probability_keyword"]
+    kind = "svm" if config.getoption("--gapless-searches") is None else "search"
     terminalreporter.write_line(
-        f"scikit-learn's svm tests: {counts['passed']} passed, {counts['xfailed']} differ by design,"
+        f"scikit-learn's {kind} tests: {counts['passed']} passed, {counts['xfailed']} differ by design,"
         f" {probability} of them by probability=True, of {sum(counts.values())}"
     )
 

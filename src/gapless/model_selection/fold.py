@@ -104,8 +104,10 @@ class OneByOne:
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: nothing."""
-        return f"{type(self.estimator).__name__}: {_count(len(candidates), 'candidate')} fitted one by one."
+        verb = "is" if len(candidates) == 1 else "are"
+        return f"{type(self.estimator).__name__}: {counted(candidates)} {verb} fitted one by one."
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(candidates: list[Candidate]) -> str:
+    """How many candidates there are, in words for the user."""
+    return "1 candidate" if len(candidates) == 1 else f"{len(candidates)} candidates"

@@ -18,7 +18,9 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
+from gapless.estimators.documented import documented
 from gapless.model_selection import engine
+from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
 from gapless.model_selection.fold import Candidate
 from gapless.model_selection.scoring import FoldScoring
 
@@ -44,7 +46,11 @@ class _Search(BaseSearchCV):
         self : object
             The fitted search.
         """
-        if not engine.is_ours(self.estimator) or _has_callbacks(self, self.estimator):
+        if not engine.is_ours(self.estimator):
+            return super().fit(X, y, **params)
+        if _has_callbacks(self):
+            if self.verbose > 0:
+                print("Callbacks are set, which are told of every fit: the candidates are fitted one by one.")
             return super().fit(X, y, **params)
         return self._fit_by_engine(X, y, **params)
 
@@ -147,15 +153,65 @@ class _Search(BaseSearchCV):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
-def _has_callbacks(*estimators: Any) -> bool:
-    """Whether scikit-learn's callbacks are set on one of these, or on an estimator inside: then every fit is a task of its own."""
-    inside = [value for estimator in estimators for value in [estimator, *estimator.get_params(deep=True).values()]]
-    return any(getattr(value, "_skl_callbacks", None) for value in inside if not isinstance(value, type))
+def _has_callbacks(search: Any) -> bool:
+    """Whether scikit-learn's callbacks (from its version 1.9 on) are set on the search or on an estimator inside."""
+    return any(getattr(value, "_skl_callbacks", None) for value in [search, *search.get_params(deep=True).values()])
 
 
+@documented(
+    " ".join(ATTRIBUTES),
+    param_grid=(
+        "dict or list of dict",
+        "The values to try, by parameter; of several grids all are searched. Parameters inside others are reached with two underscores: "
+        "``svc__C`` of a Pipeline's step, ``kernel__left__gamma`` of a composed kernel.",
+    ),
+    **PARAMETERS,
+    **ATTRIBUTES,
+)
 class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
-    """Search over a grid."""
+    """Tunes an estimator over a grid of parameters by cross-validation: a drop-in for :class:`sklearn.model_selection.GridSearchCV`.
+
+    The candidates of an estimator of Gapless are handed to one engine a fold. In a Pipeline that ends in such an estimator the steps before it are
+    fitted once a fold for all candidates that do not change them. Scores, ranks and the choice are scikit-learn's.
+
+    Examples
+    --------
+    >>> from gapless import SVC
+    >>> from gapless.model_selection import GridSearchCV
+    >>> from sklearn.datasets import load_iris
+    >>> search = GridSearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1]}).fit(*load_iris(return_X_y=True))
+    >>> search.best_params_
+    {'C': 1, 'gamma': 0.1}
+    >>> search.best_estimator_.certificate_.relative_gap <= 1e-3
+    True
+    """
 
 
+@documented(
+    " ".join(ATTRIBUTES),
+    param_distributions=(
+        "dict or list of dict",
+        "The distributions to draw from, by parameter: an object with a method ``rvs`` (those of ``scipy.stats``), or a list, whose entries are "
+        "equally likely.",
+    ),
+    n_iter=("int", "The number of candidates that are drawn."),
+    random_state=("int or RandomState", "The seed of the draws; None draws differently each time."),
+    **PARAMETERS,
+    **ATTRIBUTES,
+)
 class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
-    """Search over random draws."""
+    """Tunes an estimator over random draws of parameters by cross-validation: a drop-in for :class:`sklearn.model_selection.RandomizedSearchCV`.
+
+    It fits as :class:`GridSearchCV` does; only the candidates come from distributions.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from gapless import LinearSVC
+    >>> from gapless.model_selection import RandomizedSearchCV
+    >>> from sklearn.datasets import load_iris
+    >>> drawn = {"C": loguniform(1e-3, 1e3), "loss": ["hinge", "squared_hinge"]}
+    >>> search = RandomizedSearchCV(LinearSVC(), drawn, n_iter=8, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> len(search.cv_results_["params"]), bool(search.best_score_ > 0.95)
+    (8, True)
+    """

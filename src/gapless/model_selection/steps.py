@@ -17,6 +17,7 @@ from gapless.model_selection.fold import (
     FittedCandidate,
     FoldFits,
     OneByOne,
+    counted,
     fold_params,
     with_parameters,
 )
@@ -33,12 +34,13 @@ class PipelineFits:
     ) -> None:
         self.pipeline, self.X, self.y, self.fit_params = pipeline, X, y, fit_params
         self.last_step = last_step
+        self._alone = OneByOne(pipeline, X, y, fit_params)
         self.name, self.last = pipeline.steps[-1]
 
     def fit_all(self, candidates: list[Candidate], train: np.ndarray, test: np.ndarray) -> Iterator[FittedCandidate]:
         """A fitted clone of the pipeline for each candidate, in the candidates' order."""
         if _replaces_steps(candidates):
-            yield from OneByOne(self.pipeline, self.X, self.y, self.fit_params).fit_all(candidates, train, test)
+            yield from self._alone.fit_all(candidates, train, test)
             return
         pipelines = [with_parameters(self.pipeline, candidate) for candidate in candidates]
         keys = [self._key(pipeline, candidate) for pipeline, candidate in zip(pipelines, candidates, strict=True)]
@@ -54,12 +56,14 @@ class PipelineFits:
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: the steps before the last."""
         if _replaces_steps(candidates):
-            return f"Pipeline: the candidates replace its steps, so that {len(candidates)} are fitted one by one."
+            return "Pipeline: the candidates replace its steps, so that no step is shared. " + self._alone.explain(
+                candidates
+            )
         keys = {self._key(with_parameters(self.pipeline, candidate), candidate) for candidate in candidates}
         times = "once" if len(keys) == 1 else f"{len(keys)} times"
         engine = self.last_step(self.last, self.X, self.y, {})
         return (
-            f"Pipeline: the steps before {self.name!r} are fitted {times} a fold for {len(candidates)} candidates. "
+            f"Pipeline: the steps before {self.name!r} are fitted {times} a fold for {counted(candidates)}. "
             + engine.explain([self._of_last(candidate) for candidate in candidates])
         )
 

@@ -1,0 +1,60 @@
+"""The parameters and attributes of the searches, each explained once for both classes."""
+
+from __future__ import annotations
+
+PARAMETERS = {
+    "estimator": (
+        "estimator",
+        "What is tuned. The candidates of an estimator of Gapless, alone or as the last step of a Pipeline, are handed to one engine a fold; any "
+        "other estimator is tuned by scikit-learn itself.",
+    ),
+    "scoring": (
+        "str, callable, list, tuple or dict",
+        "The metric, by name or as a function of (estimator, X, y); several metrics by a list of names, a dict of functions, or a function that "
+        "returns a dict. None is the estimator's own ``score``.",
+    ),
+    "n_jobs": (
+        "int",
+        "How many folds are worked on side by side, in threads; −1 is all processors. None is one fold after the other.",
+    ),
+    "refit": (
+        "bool, str or callable",
+        "Whether the best candidate is fitted on all of the data at the end. With several metrics: the name of the one that decides, or a function "
+        "that takes ``cv_results_`` and returns the index of the best candidate.",
+    ),
+    "cv": (
+        "int, splitter or iterable",
+        "The folds: how many (stratified for classifiers), a splitter of scikit-learn's, or pairs of training and test rows. None is five folds.",
+    ),
+    "verbose": (
+        "int",
+        "What is printed: from 1 on how many fits there are and what they share, from 2 on a line for each fit, from 3 on its scores, from 10 on its "
+        "beginning.",
+    ),
+    "pre_dispatch": ("int or str", "How many folds are handed out ahead where ``n_jobs`` is more than one."),
+    "error_score": ("'raise' or float", "The score of a candidate whose fit fails; ``'raise'`` ends the search."),
+    "return_train_score": ("bool", "Whether candidates are scored on their training rows, too."),
+}
+"""(type, explanation) of each parameter that both searches have."""
+
+ATTRIBUTES = {
+    "cv_results_": (
+        "dict",
+        "Scores, ranks, times and parameters of all candidates, in arrays of one entry a candidate: the keys and types are scikit-learn's.",
+    ),
+    "best_index_": ("int", "The place of the best candidate in ``cv_results_``."),
+    "best_params_": ("dict", "The parameters of the best candidate."),
+    "best_score_": (
+        "float",
+        "The mean score of the best candidate over the folds; not there where ``refit`` is a function.",
+    ),
+    "best_estimator_": ("estimator", "The best candidate, fitted on all of the data; not there where ``refit=False``."),
+    "refit_time_": ("float", "Seconds that this last fit took."),
+    "scorer_": ("callable or dict", "The scorer, or the scorers by name."),
+    "multimetric_": ("bool", "Whether there are several metrics."),
+    "n_splits_": ("int", "The number of folds."),
+    "classes_": ("ndarray of shape (n_classes,)", "The labels of the best estimator's classes."),
+    "n_features_in_": ("int", "The number of features of X."),
+    "feature_names_in_": ("ndarray of shape (n_features_in_,)", "The names of the columns of X, where it has names."),
+}
+"""(type, explanation) of each fitted attribute, in the order in which a docstring lists them."""
