@@ -61,10 +61,8 @@ class _Search(BaseSearchCV):
         params = _check_method_params(X, params=params)
         routed = self._get_routed_params_for_fit(params)
         fit_params, split_params = routed.estimator.fit, routed.splitter.split
-        # Subclasses of scikit-learn's searches look for the splitter under this name.
-        self._checked_cv_orig = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        self._check_input_parameters(X=X, y=y, split_params=split_params)
-        self.n_splits_ = self._checked_cv_orig.get_n_splits(X, y, **split_params)
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self.n_splits_ = splitter.get_n_splits(X, y, **split_params)
 
         estimator = clone(self.estimator)
         fits = engine.engine_for(estimator, X, y, fit_params)
@@ -81,7 +79,7 @@ class _Search(BaseSearchCV):
         ) -> dict[str, Any]:
             nonlocal results
             candidates = list(candidates)
-            folds = list((cv or self._checked_cv_orig).split(X, y, **split_params))
+            folds = list((cv or splitter).split(X, y, **split_params))
             new = self._evaluate(fits, scoring, candidates, folds)
             tried.extend(candidates)
             outcomes.extend(new)
@@ -96,17 +94,7 @@ class _Search(BaseSearchCV):
         else:
             self._run_search(evaluate_candidates)
 
-        first = outcomes[0]["test_scores"]
-        self.multimetric_ = isinstance(first, dict)
-        if callable(self.scoring) and self.multimetric_:
-            # Which metrics a function returns is known only now.
-            self._check_refit_for_multimetric(first)
-            metric = self.refit
-        if self.refit or not self.multimetric_:
-            self.best_index_ = self._select_best_index(self.refit, metric, results)
-            self.best_params_ = results["params"][self.best_index_]
-            if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
+        self._choose_best(results, outcomes[0]["test_scores"], metric)
         if self.refit:
             self._refit_best(estimator, X, y, fit_params)
         self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
@@ -139,6 +127,19 @@ class _Search(BaseSearchCV):
         if callable(self.scoring):
             _insert_error_scores(outcomes, self.error_score)
         return outcomes
+
+    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any) -> None:
+        """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides."""
+        self.multimetric_ = isinstance(first, dict)
+        if callable(self.scoring) and self.multimetric_:
+            # Which metrics a function returns is known only now.
+            self._check_refit_for_multimetric(first)
+            metric = self.refit
+        if self.refit or not self.multimetric_:
+            self.best_index_ = self._select_best_index(self.refit, metric, results)
+            self.best_params_ = results["params"][self.best_index_]
+            if not callable(self.refit):
+                self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
 
     def _refit_best(self, estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
         """Fit the best candidate on all of the data."""
