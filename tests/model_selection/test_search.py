@@ -122,18 +122,24 @@ def test_folds_run_in_processes_where_that_is_asked_for():
 
 
 def test_verbose_says_what_is_shared(capsys):
-    GridSearchCV(gl.SVC(), {"C": [1, 10]}, cv=3, verbose=1).fit(X, Y)
+    GridSearchCV(gl.NuSVC(), {"nu": [0.1, 0.3]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines() == [
         "Fitting 3 folds for each of 2 candidates, totalling 6 fits",
-        "SVC: 2 candidates are fitted one by one.",
+        "NuSVC: 2 candidates are fitted one by one.",
     ]
+    GridSearchCV(gl.SVC(), {"C": [1, 10]}, cv=3, verbose=1).fit(X, Y)
+    assert capsys.readouterr().out.splitlines()[1] == (
+        "SVC: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+    )
     GridSearchCV(pipeline(), {"svm__C": [1, 10], "count__shift": [0.0, 1.0]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
-        "Pipeline: the steps before 'svm' are fitted 2 times a fold for 4 candidates. SVC: 4 candidates are fitted one by one."
+        "Pipeline: the steps before 'svm' are fitted 2 times a fold for 4 candidates. "
+        "SVC: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"svm__C": [1]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
-        "Pipeline: the steps before 'svm' are fitted once a fold for 1 candidate. SVC: 1 candidate is fitted one by one."
+        "Pipeline: the steps before 'svm' are fitted once a fold for 1 candidate. "
+        "SVC: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"steps": [[("svm", gl.SVC())]]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (

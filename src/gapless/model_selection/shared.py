@@ -25,7 +25,15 @@ from gapless.estimators.kernel_spec import dense_if_small, resolve_kernel
 from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labels
 from gapless.kernels import Kernel, Panels, Validity
 from gapless.kernels.rounding import magnitudes
-from gapless.model_selection.fold import Candidate, FittedCandidate, fit_timed, fold_params, with_parameters
+from gapless.model_selection.fold import (
+    Candidate,
+    FittedCandidate,
+    OneByOne,
+    counted,
+    fit_timed,
+    fold_params,
+    with_parameters,
+)
 from gapless.solve import AHEAD, STRICTER
 
 _MOST_BYTES = 2.0**31  # the memory for a Gram matrix; a search over more samples fits one by one
@@ -50,8 +58,14 @@ class SharedFits:
         self._ready: dict[tuple[int, bytes], tuple[EveryPair, float]] = {}
 
     def explain(self, candidates: list[Candidate]) -> str:
-        """A sentence on what is shared."""
-        return f"{type(self.estimator).__name__}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+        """A sentence on what is shared, and on what is not."""
+        alone = [
+            each for each in candidates if self.fit_params or not _is_ordinary(with_parameters(self.estimator, each))
+        ]
+        if len(alone) == len(candidates):
+            return OneByOne(self.estimator, self.X, self.y, self.fit_params).explain(candidates)
+        name, rest = type(self.estimator).__name__, f" {counted(alone)} not among them." if alone else ""
+        return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
 
     def fit_all(self, candidates: list[Candidate], train: np.ndarray, test: np.ndarray) -> Iterator[FittedCandidate]:
         """A fitted clone for each candidate, in the candidates' order."""
