@@ -8,17 +8,9 @@ with the reason::
 
     [differences]
     "test_svm.py::test_bad_input" = "It asks for an error where ours gives the answer."
-    [probability]
-    "test_svm.py::test_probability" = "predict_proba is not offered."
-    [probability_keyword]
-    "test_svm.py::test_libsvm_iris" = "It passes probability=True."
 
 An entry covers all parameter sets of a test, or a single one where the entry ends in ``[...]``. The list is strict: a listed test that passes fails
 the run.
-
-The tests of scikit-learn before 1.11 pass ``probability=True``, which is deprecated there and which Gapless refuses, also where they do not test
-probabilities. With ``--gapless-drop-probability`` the plugin drops the parameter from the calls, as scikit-learn 1.11 will, so that such a test still
-tests everything else; the entries under ``[probability_keyword]`` then do not count.
 
 With ``--gapless-searches ours`` ``GridSearchCV`` and ``RandomizedSearchCV`` are replaced, too, for the tests of scikit-learn's searches::
 
@@ -35,7 +27,6 @@ from __future__ import annotations
 import runpy
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,30 +41,11 @@ NAMES = ("SVC", "NuSVC", "LinearSVC", "SVR", "NuSVR", "LinearSVR", "OneClassSVM"
 _REPLACED: dict[type, type] = {}
 
 
-KINDS = ("differences", "probability", "probability_keyword")
-"""The tables of the TOML file: tests in general, tests of probabilities, and tests that pass ``probability=True`` but test something else."""
-
-
-class _DropProbability(type):
-    def __call__(cls, *args: Any, **parameters: Any) -> Any:
-        if parameters.get("probability") is True:
-            del parameters["probability"]
-        return super().__call__(*args, **parameters)
-
-
-def replacement(name: str, drop_probability: bool = False) -> type:
-    """The estimator of Gapless with this name; a subclass that drops ``probability=True`` where that is asked for."""
-    ours = getattr(estimators, name)
-    if not drop_probability or name not in ("SVC", "NuSVC"):
-        return ours
-    return _DropProbability(name, (ours,), {"__module__": __name__})
-
-
-def replace_estimators(drop_probability: bool = False) -> None:
+def replace_estimators() -> None:
     """Replace scikit-learn's estimators in every loaded module of ``sklearn.svm``; modules that are loaded later import the replacements."""
     for name in NAMES:
         theirs = getattr(sklearn.svm, name)
-        _REPLACED.setdefault(theirs, replacement(name, drop_probability))
+        _REPLACED.setdefault(theirs, getattr(estimators, name))
     _replace_in("svm")
 
 
@@ -93,17 +65,16 @@ def _replace_in(package: str) -> None:
                 setattr(module, name, _REPLACED[value])
 
 
-def read_differences(path: Path) -> dict[str, dict[str, str]]:
-    """The tests that fail by design, each with its reason, by the kind of difference (:data:`KINDS`)."""
+def read_differences(path: Path) -> dict[str, str]:
+    """The tests that fail by design, each with its reason."""
     with path.open("rb") as file:
         tables = tomllib.load(file)
-    for kind, differences in tables.items():
-        if kind not in KINDS:
-            raise pytest.UsageError(f"{path}: a table must be one of {', '.join(KINDS)}; got {kind}.")
-        for test, reason in differences.items():
-            if not (isinstance(reason, str) and reason.strip()):
-                raise pytest.UsageError(f"{path}: {test} needs a reason.")
-    return {kind: dict(tables.get(kind, {})) for kind in KINDS}
+    if list(tables) != ["differences"]:
+        raise pytest.UsageError(f"{path}: the one table must be differences; got {', '.join(tables) or 'none'}.")
+    for test, reason in tables["differences"].items():
+        if not (isinstance(reason, str) and reason.strip()):
+            raise pytest.UsageError(f"{path}: {test} needs a reason.")
+    return dict(tables["differences"])
 
 
 def short_name(item: pytest.Item) -> str:
@@ -116,7 +87,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--gapless-differences", metavar="FILE", help="TOML file of the tests that differ by design, with reasons"
     )
-    parser.addoption("--gapless-drop-probability", action="store_true", help="drop probability=True from the calls")
     parser.addoption(
         "--gapless-searches",
         choices=["ours", "every"],
@@ -127,7 +97,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Replace the estimators; let the tests' own marks judge warnings, whatever the project says that the tests are run from."""
     config.addinivalue_line("filterwarnings", "default")
-    replace_estimators(config.getoption("--gapless-drop-probability"))
+    replace_estimators()
     searches = config.getoption("--gapless-searches")
     if searches is not None:
         replace_searches(every_estimator=searches == "every")
@@ -137,30 +107,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each listed test as one that has to fail."""
     file = config.getoption("--gapless-differences")
-    tables = {} if file is None else read_differences(Path(file))
-    if config.getoption("--gapless-drop-probability"):
-        tables.pop("probability_keyword", None)
-    unused = {entry for differences in tables.values() for entry in differences}
-    listed = dict.fromkeys(KINDS, 0)
+    differences = {} if file is None else read_differences(Path(file))
+    unused = set(differences)
     for item in items:
         name = short_name(item)
-        for kind, entry, reason in _entries(name, tables):
-            unused.discard(entry)
-            listed[kind] += 1
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
-    config.stash[_UNUSED], config.stash[_LISTED] = sorted(unused), listed
-
-
-def _entries(name: str, tables: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
-    for entry in (name, name.partition("[")[0]):
-        for kind, differences in tables.items():
+        for entry in (name, name.partition("[")[0]):
             if entry in differences:
-                yield kind, entry, differences[entry]
-                return
+                unused.discard(entry)
+                item.add_marker(pytest.mark.xfail(reason=differences[entry], strict=True))
+                break
+    config.stash[_UNUSED] = sorted(unused)
 
 
 _UNUSED = pytest.StashKey[list[str]]()
-_LISTED = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -171,12 +130,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     unused = config.stash.get(_UNUSED, [])
     if unused:
         terminalreporter.write_line(f"Listed as different but not collected: {', '.join(unused)}")
-    listed = config.stash.get(_LISTED, dict.fromkeys(KINDS, 0))
-    probability = listed["probability"] + listed["probability_keyword"]
     kind = "svm" if config.getoption("--gapless-searches") is None else "search"
     terminalreporter.write_line(
-        f"scikit-learn's {kind} tests: {counts['passed']} passed, {counts['xfailed']} differ by design,"
-        f" {probability} of them by probability=True, of {sum(counts.values())}"
+        f"scikit-learn's {kind} tests: {counts['passed']} passed, {counts['xfailed']} differ by design, of {sum(counts.values())}"
     )
 
 

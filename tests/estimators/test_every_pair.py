@@ -19,7 +19,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import gapless as gl
 from gapless import _native
 from gapless.errors import Interrupted, InvalidInputError
-from gapless.estimators import classify, every_pair, kernel_spec
+from gapless.estimators import every_pair, kernel_spec, one_vs_one
 from gapless.estimators.every_pair import EveryPair
 from gapless.estimators.multiclass import pairs
 from gapless.proof.certificate import Point, evaluate
@@ -58,7 +58,7 @@ def case(request):
 def one_by_one(model, *data):
     """The model fitted without the attempt on all pairs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(classify, "every_pair", lambda *_: None)
+        patch.setattr(one_vs_one, "every_pair", lambda *_: None)
         return clone(model).fit(*data)
 
 

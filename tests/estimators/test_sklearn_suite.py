@@ -16,9 +16,7 @@ from gapless.testing import read_differences
 ROOT = Path(__file__).resolve().parents[2]
 DIFFERENCES = ROOT / "tests" / "sklearn_suite" / "differences.toml"
 MODULES = [f"sklearn.svm.tests.{name}" for name in ("test_svm", "test_sparse", "test_bounds")]
-COUNT = re.compile(
-    r"scikit-learn's svm tests: (\d+) passed, (\d+) differ by design, (\d+) of them by probability=True, of (\d+)"
-)
+COUNT = re.compile(r"scikit-learn's svm tests: (\d+) passed, (\d+) differ by design, of (\d+)")
 
 
 def run(tmp_path, *options):
@@ -52,16 +50,13 @@ def run(tmp_path, *options):
 @pytest.mark.skipif(
     not sklearn.__version__.startswith("1.9."), reason="the differences are those of scikit-learn 1.9's tests"
 )
-@pytest.mark.parametrize(
-    "options", [[], ["--gapless-drop-probability"]], ids=["as the calls stand", "without probability"]
-)
-def test_the_suite_passes_but_for_what_is_listed(tmp_path, options):
-    outcome = run(tmp_path, "--gapless-differences", str(DIFFERENCES), *options)
+def test_the_suite_passes_but_for_what_is_listed(tmp_path):
+    outcome = run(tmp_path, "--gapless-differences", str(DIFFERENCES))
     assert outcome.returncode == 0, outcome.stdout[-10_000:]
     assert "Listed as different but not collected" not in outcome.stdout
-    passed, differ, probability, total = map(int, COUNT.search(outcome.stdout).groups())
+    passed, differ, total = map(int, COUNT.search(outcome.stdout).groups())
     assert passed + differ == total >= 300
-    assert differ - probability <= 0.03 * total
+    assert differ <= 0.03 * total
     assert f"{passed} of {total}" in " ".join(_readme().split())
 
 
@@ -76,21 +71,17 @@ def test_a_listed_test_that_passes_fails_the_run(tmp_path):
     assert outcome.returncode == 1
     assert "[XPASS(strict)] It does not differ." in outcome.stdout
     assert "Listed as different but not collected: test_svm.py::test_gone" in outcome.stdout
-    assert (
-        "scikit-learn's svm tests: 1 passed, 0 differ by design, 0 of them by probability=True, of 2" in outcome.stdout
-    )
+    assert "scikit-learn's svm tests: 1 passed, 0 differ by design, of 2" in outcome.stdout
 
 
 def test_every_difference_has_a_reason(tmp_path):
-    assert all(len(reason) > 20 for table in read_differences(DIFFERENCES).values() for reason in table.values())
+    assert all(len(reason) > 20 for reason in read_differences(DIFFERENCES).values())
     listed = tmp_path / "differences.toml"
     listed.write_text('[differences]\n"test_svm.py::test_gamma_scale" = " "\n')
     with pytest.raises(pytest.UsageError, match="test_gamma_scale needs a reason"):
         read_differences(listed)
     listed.write_text('[others]\n"test_svm.py::test_gamma_scale" = "Of no kind that there is."\n')
-    with pytest.raises(
-        pytest.UsageError, match="must be one of differences, probability, probability_keyword; got others"
-    ):
+    with pytest.raises(pytest.UsageError, match="the one table must be differences; got others"):
         read_differences(listed)
 
 

@@ -37,16 +37,19 @@ class NamespaceMixin:
         super().__init_subclass__(**options)
         for name in _METHODS:
             method = getattr(cls, name, None)
-            # Properties, such as the predict_proba that SVC does not have, are no functions.
+            # A method that is there under a condition (scikit-learn's available_if) has to be wrapped where it is defined: what the class shows of
+            # it is another function, without the condition.
             if isinstance(method, FunctionType) and not hasattr(method, "_takes_any_library"):
-                setattr(cls, name, _taking_any_library(method))
+                setattr(cls, name, taking_any_library(method))
 
     def _reads_arrays(self) -> bool:
         """Whether X becomes NumPy's array; a kernel that is a function of the user's gets X as it came."""
         return True
 
 
-def _taking_any_library(function: Callable[..., Any]) -> Callable[..., Any]:
+def taking_any_library(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that takes arrays of any library, from one that takes NumPy's."""
+
     @wraps(function)
     def method(self: Any, *args: Any, **named: Any) -> Any:
         # Small fits take some hundred microseconds: what is NumPy's, or no array at all, costs a look at its type.

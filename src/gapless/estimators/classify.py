@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,11 +16,12 @@ from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
 from gapless.estimators.documented import KERNEL_MODEL, documented
-from gapless.estimators.every_pair import PairTerms, every_pair, hinge_terms, nu_terms
+from gapless.estimators.every_pair import PairTerms, hinge_terms, nu_terms
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labels, pack, unpack, vote
+from gapless.estimators.one_vs_one import OneVersusOne
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
-from gapless.estimators.report import users_level
+from gapless.estimators.probability import FOLDS_AND_SOLVERS, PROBABILITY, ProbabilityMixin
 from gapless.estimators.special import favour_other_class
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
@@ -29,50 +29,39 @@ from gapless.result import Result
 from gapless.store import register
 from gapless.store.later import Later
 
-_CALIBRATE = "For calibrated probabilities wrap the estimator: sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
 _CLASSIFIER = {
     **KERNEL,
     "class_weight": CLASS_WEIGHT,
     "decision_function_shape": one_of("ovr", "ovo"),
     "break_ties": BOOLEAN,
+    "probability": PROBABILITY,
 }
 
 
-class _KernelClassifier(ClassifierMixin, KernelEstimator):
+class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
     _one_class = "Invalid input - all samples with positive weights belong to the same class."
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
-        self._check_probability()
         X, y = self._take(X, y)
+        self._check_probability()
         deadline = Deadline(self.max_time)
         weight = self._weights(sample_weight)
         classes, codes = encode_labels(y, weight, self._one_class)
         class_weight = class_weights(self.class_weight, classes, codes, weight)
         samples, spec = self._samples(X, weight, codes if len(classes) > 2 else None)
-        members = ClassPairs(codes, len(classes))
-        box = None if self.class_weight is None else class_weight[codes]
         counts = None if sample_weight is None else weight
-
-        def problem(k: int) -> Problem:
-            member = members[k]
-
-            def here(every: np.ndarray | None) -> np.ndarray | None:
-                return None if every is None else every[member]
-
-            return self._problem(samples[member], codes[member] != members.first[k], here(counts), here(box), spec)
-
-        many = self.solver == "auto" and len(classes) > 2
-        terms = self._pair_terms(members, counts, class_weight) if many else None
+        task = OneVersusOne(self, samples, spec, codes, class_weight, counts)
+        members = task.members
         run = self._solve_all(
             len(members),
-            problem,
+            task.problem,
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
-            deadline=deadline,
-            together=self._given or every_pair(members, samples, spec.kernel, terms, float(self.cache_size)),
+            deadline=self._time_of_machines(deadline),
+            together=self._given or task.together(),
         )
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = Later(lambda: list(members))
@@ -88,28 +77,9 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         self.dual_coef_ = self._dual_coef_ if flip == 1.0 else self._store_dual(flip * packed)
         self.intercept_ = flip * intercepts + 0.0
         self.n_iter_ = np.rint(found.iterations).astype(np.int32)
+        if self._calibrates and run.interruption is None:
+            self._calibrate(task, deadline)
         return self._finish(run)
-
-    def _check_probability(self) -> None:
-        if self.probability in ("deprecated", None):
-            return
-        if self.probability:
-            raise InvalidInputError(f"probability={self.probability!r} is not offered. {_CALIBRATE}")
-        warnings.warn(
-            f"The `probability` parameter is deprecated in scikit-learn and not offered here; leave it out. {_CALIBRATE}",
-            FutureWarning,
-            stacklevel=users_level(),
-        )
-
-    @property
-    def predict_proba(self) -> Any:
-        """Not offered: the error says what to use instead."""
-        raise AttributeError(f"{type(self).__name__} has no predict_proba. {_CALIBRATE}")
-
-    @property
-    def predict_log_proba(self) -> Any:
-        """Not offered: the error says what to use instead."""
-        raise AttributeError(f"{type(self).__name__} has no predict_log_proba. {_CALIBRATE}")
 
     def _problem(
         self,
@@ -118,8 +88,12 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         weight: np.ndarray | None,
         class_weight: np.ndarray | None,
         spec: KernelSpec,
+        whole: bool,
     ) -> Problem:
-        """The problem of a pair of classes; ``weight`` and ``class_weight`` are None where all weights are one."""
+        """The problem of a pair of classes; ``weight`` and ``class_weight`` are None where all weights are one.
+
+        ``whole`` says that these are all samples of the pair, and not a part of them that a cross-validation has left.
+        """
         raise NotImplementedError
 
     def _pair_terms(self, members: ClassPairs, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms | None:
@@ -193,9 +167,15 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InvalidInputError("break_ties must be False when decision_function_shape is 'ovo'")
-        if self.break_ties and len(self.classes_) > 2:
-            return self.classes_[np.argmax(self.decision_function(X), axis=1)]
-        return self.classes_[vote(self._pair_decisions(X, signs=True), len(self.classes_))]
+        exact = self.break_ties and len(self.classes_) > 2
+        return self.classes_[self._winners(self._pair_decisions(X, signs=not exact))]
+
+    def _winners(self, decisions: np.ndarray) -> np.ndarray:
+        """The classes that ``predict`` names, as places in ``classes_``, from the decisions of the pairs."""
+        n_classes = len(self.classes_)
+        if self.break_ties and self.decision_function_shape == "ovr" and n_classes > 2:
+            return _ovr_decision_function(decisions < 0, -decisions, n_classes).argmax(axis=1)
+        return vote(decisions, n_classes)
 
     def _get_coef(self) -> Any:
         if len(self.classes_) == 2:
@@ -206,20 +186,21 @@ class _KernelClassifier(ClassifierMixin, KernelEstimator):
 
 @register
 @documented(
-    f"classes_ class_weight_ {KERNEL_MODEL}",
+    f"classes_ class_weight_ {KERNEL_MODEL} probA_,probB_",
     approximation=(
         "feature map",
         "A feature map such as ``gapless.features.Nystroem(500)``: the model is trained on its features in place of the kernel, which is faster "
         "on many samples. The dual point is feasible for the exact problem, so that ``certificate_`` is exact all the same.",
     ),
+    random_state=FOLDS_AND_SOLVERS,
     polish=("bool", "Whether the fit goes on from the approximate model to the exact optimum."),
 )
 class SVC(ApproximatingMixin, _KernelClassifier):
     r"""C-support vector classification, with proof: :math:`\min ½‖w‖² + C \sum_i w_i \max(0, 1 - y_i f(x_i))`, b free.
 
-    A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes, except that ``probability`` is not offered. Added are the
-    attributes ``certificate_``, ``certificates_``, ``trace_`` and ``alpha_``, the methods ``decision_interval``, ``save``, ``compact`` and
-    ``to_onnx``, and the parameters from ``solver`` on. A fit without a warning has each of ``certificates_`` within ``tol``.
+    A drop-in for :class:`sklearn.svm.SVC`: the same parameters, defaults and attributes. Added are the attributes ``certificate_``,
+    ``certificates_``, ``trace_`` and ``alpha_``, the methods ``decision_interval``, ``save``, ``compact`` and ``to_onnx``, and the parameters from
+    ``solver`` on to ``polish``. A fit without a warning has each of ``certificates_`` within ``tol``.
 
     Examples
     --------
@@ -294,6 +275,7 @@ class SVC(ApproximatingMixin, _KernelClassifier):
         weight: np.ndarray | None,
         class_weight: np.ndarray | None,
         spec: KernelSpec,
+        whole: bool,
     ) -> Problem:
         weights = [each for each in (weight, class_weight) if each is not None]
         total = math.prod(weights[1:], start=weights[0]) if weights else None
@@ -304,7 +286,7 @@ class SVC(ApproximatingMixin, _KernelClassifier):
 
 
 @register
-@documented(f"classes_ class_weight_ {KERNEL_MODEL}")
+@documented(f"classes_ class_weight_ {KERNEL_MODEL} probA_,probB_", random_state=FOLDS_AND_SOLVERS)
 class NuSVC(_KernelClassifier):
     r"""ν-support vector classification: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - y_i f(x_i))`, reported in the scaling ρ = 1.
 
@@ -374,9 +356,12 @@ class NuSVC(_KernelClassifier):
         weight: np.ndarray | None,
         class_weight: np.ndarray | None,
         spec: KernelSpec,
+        whole: bool,
     ) -> Problem:
+        # A part of the samples may have a smaller share of the rarer class, and allow a smaller ν than all samples do.
+        nu = self.nu if whole else min(self.nu, nu_forms.largest_nu(positive, weight))
         return nu_forms.nu_classification(
-            samples, positive, nu=self.nu, kernel=spec.kernel, sample_weight=weight, box_weight=class_weight
+            samples, positive, nu=nu, kernel=spec.kernel, sample_weight=weight, box_weight=class_weight
         )
 
     def _pair_terms(self, members: ClassPairs, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms | None:

@@ -83,8 +83,9 @@ _PARAMETERS = {
     ),
     "probability": (
         "bool",
-        "Not offered, and refused with the way to calibrated probabilities: ``sklearn.calibration.CalibratedClassifierCV(SVC(), "
-        "ensemble=False)``.",
+        "Whether ``predict_proba`` and ``predict_log_proba`` are offered, by a sigmoid of held-out decision values for each pair of classes, which "
+        "takes a cross-validation of five folds. The most probable label is that of ``predict``. scikit-learn has deprecated the parameter: "
+        "setting it warns.",
     ),
     "nu": ("float", "ν, above 0 and at most 1: an upper bound on the share of margin errors, a lower bound on the share of support vectors."),
     "epsilon": ("float", "ε, at least 0: errors up to ε cost nothing."),
@@ -112,6 +113,10 @@ _ATTRIBUTES = {
     "dual_coef_": ("array", "The coefficients of the support vectors, in scikit-learn's layout."),
     "intercept_": ("array", "b, for each decision function."),
     "coef_": ("array of shape (n_functions, n_features)", "w, where ``kernel='linear'``."),
+    "probA_, probB_": (
+        "array of shape (n_pairs,)",
+        "A and B of the sigmoid 1 / (1 + exp(A f + B)) of each pair of classes; empty without ``probability=True``.",
+    ),
     "n_iter_": ("int or array", "The iterations, of each subproblem where there are several."),
     "fit_status_": ("int", "0 where every certificate is within ``tol``, 1 otherwise."),
     "shape_fit_": ("tuple of int", "The shape of the training samples."),

@@ -174,13 +174,18 @@ class EveryPair:
     def __len__(self) -> int:
         return len(self._members)
 
-    @cached_property
-    def columns(self) -> Columns:
-        """The arrays of all pairs."""
+    @property
+    def reached(self) -> Columns:
+        """The arrays of all pairs as the native call has left them, also of those that are ``undone``."""
         found = self._found
         n, groups = len(self), len(found.low) // len(self)
         offsets = 0.5 * (found.low + found.high).reshape(n, groups)
-        columns = Columns(found.beta, offsets, found.steps, np.ones(n, dtype=bool))
+        return Columns(found.beta, offsets, found.steps, np.ones(n, dtype=bool))
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The arrays of all pairs."""
+        columns = self.reached
         for k in self.undone:
             solved = self._made[k]
             begin, end = self._members.starts[k : k + 2]

@@ -120,7 +120,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 todo = self._try(together, watch, kkt_tol, max_iter, deadline)
             jobs = job_count(len(todo), self.n_jobs)
             deadline.expect(len(todo), jobs)
-            results = run_all(run, todo, jobs, watch)
+            results = run_all(run, todo, jobs, watch.halt)
         for result in results:
             _refuse(result)
         if watch.halted:
@@ -269,8 +269,11 @@ def job_count(count: int, n_jobs: int | None) -> int:
     return min(max(1, core_count() + 1 + jobs) if jobs < 0 else jobs, count)
 
 
-def run_all(run: Callable[[int], Result], todo: Sequence[int], jobs: int, watch: Watch) -> list[Result]:
-    """``run(k)`` for each k of ``todo``; on threads where there is more than one job, as compiled loops do not hold the interpreter's lock."""
+def run_all(run: Callable[[int], Result], todo: Sequence[int], jobs: int, halt: Callable[[], None]) -> list[Result]:
+    """``run(k)`` for each k of ``todo``; on threads where there is more than one job, as compiled loops do not hold the interpreter's lock.
+
+    After Ctrl-C ``halt`` is called, which makes the runs end.
+    """
     if jobs <= 1:
         return [run(k) for k in todo]
     # The cores are divided among the jobs.
@@ -279,7 +282,7 @@ def run_all(run: Callable[[int], Result], todo: Sequence[int], jobs: int, watch:
         try:
             wait(futures)
         except KeyboardInterrupt:  # Ctrl-C reaches this thread alone
-            watch.halt()
+            halt()
             wait(futures)
         return [future.result() for future in futures]
 

@@ -107,6 +107,17 @@ def nu_classification(
     return NuProblem(X, signs, np.zeros_like(signs), box, kernel, groups, [half, -half], nu, classes)
 
 
+def largest_nu(positive: np.ndarray, weight: np.ndarray | None) -> float:
+    """The largest ν that ν-SVC takes for these classes: 2 min(n₊, n₋)/n, where n counts weights; None is weight one.
+
+    >>> import numpy as np
+    >>> largest_nu(np.array([True, False, False]), None), largest_nu(np.array([True, False, False]), np.array([2.0, 1.0, 1.0]))
+    (0.6666666666666666, 1.0)
+    """
+    share = float(positive.mean()) if weight is None else float(weight[positive].sum()) / float(weight.sum())
+    return 2.0 * min(share, 1.0 - share)
+
+
 def nu_regression(
     X: Any, y: Any, *, nu: float = 0.5, C: float = 1.0, kernel: Kernel | None = None, sample_weight: Any = None
 ) -> Problem:
