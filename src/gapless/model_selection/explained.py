@@ -54,7 +54,6 @@ ATTRIBUTES = {
     "multimetric_": ("bool", "Whether there are several metrics."),
     "n_splits_": ("int", "The number of folds."),
     "classes_": ("ndarray of shape (n_classes,)", "The labels of the best estimator's classes."),
-    "n_features_in_": ("int", "The number of features of X."),
-    "feature_names_in_": ("ndarray of shape (n_features_in_,)", "The names of the columns of X, where it has names."),
+    "feature_names_in_": ("ndarray of shape (n_features,)", "The names of the columns of X, where it has names."),
 }
 """(type, explanation) of each fitted attribute, in the order in which a docstring lists them."""

@@ -61,11 +61,23 @@ class PipelineFits:
             )
         keys = {self._key(with_parameters(self.pipeline, candidate), candidate) for candidate in candidates}
         times = "once" if len(keys) == 1 else f"{len(keys)} times"
-        engine = self.last_step(self.last, self.X, self.y, {})
-        return (
-            f"Pipeline: the steps before {self.name!r} are fitted {times} a fold for {counted(candidates)}. "
-            + engine.explain([self._of_last(candidate) for candidate in candidates])
-        )
+        sentences = [
+            f"Pipeline: the steps before {self.name!r} are fitted {times} a fold for {counted(candidates)}.",
+            *(
+                self.last_step(last, self.X, self.y, {}).explain([self._of_last(each) for each in of_last])
+                for last, of_last in self._by_last(candidates)
+                if not _is_passthrough(last)
+            ),
+        ]
+        return " ".join(sentences)
+
+    def _by_last(self, candidates: list[Candidate]) -> list[tuple[Any, list[Candidate]]]:
+        """The last steps that the candidates have, each with its candidates."""
+        groups: dict[int, tuple[Any, list[Candidate]]] = {}
+        for candidate in candidates:
+            last = candidate.get(self.name, self.last)
+            groups.setdefault(id(last), (last, []))[1].append(candidate)
+        return list(groups.values())
 
     def _key(self, pipeline: Any, candidate: Candidate) -> Hashable:
         """What two candidates must have in common to share the steps before the last."""
@@ -163,11 +175,15 @@ class _Receiver:
 def _fit_last(
     last_step: Callable[..., FoldFits], last: Any, received: tuple[Any, Any, Any], candidates: list[Candidate]
 ) -> Iterator[FittedCandidate]:
-    if last is None or last == "passthrough":
+    if _is_passthrough(last):
         return iter([FittedCandidate(last, 0.0)] * len(candidates))
     X, y, params = received
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
     return last_step(last, X, y, params).fit_all(candidates, rows, rows[:0])
+
+
+def _is_passthrough(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def _replaces_steps(candidates: list[Candidate]) -> bool:
