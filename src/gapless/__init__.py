@@ -22,6 +22,7 @@ from gapless.estimators import (
     NuSVR,
     OneClassSVM,
 )
+from gapless.path import C_path, CPath, PathModel
 from gapless.problems import nu
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point
@@ -43,6 +44,8 @@ __all__ = [
     "KKT",
     "SVC",
     "SVR",
+    "CPath",
+    "C_path",
     "Certificate",
     "Interrupted",
     "KernelFisherDiscriminant",
@@ -55,6 +58,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PathModel",
     "Point",
     "Problem",
     "Progress",
