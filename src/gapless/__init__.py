@@ -27,6 +27,7 @@ from gapless.problems import nu
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT, kkt
+from gapless.proof.leave_one_out import LeaveOneOut, leave_one_out_bounds
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.steps import Step, steps
@@ -53,6 +54,7 @@ __all__ = [
     "KernelPCA",
     "KernelPerceptron",
     "KernelRidge",
+    "LeaveOneOut",
     "LinearSVC",
     "LinearSVR",
     "NuSVC",
@@ -73,6 +75,7 @@ __all__ = [
     "kernels",
     "kkt",
     "l1_min_c",
+    "leave_one_out_bounds",
     "load",
     "losses",
     "nu",
