@@ -122,11 +122,10 @@ class Segment:
 
 
 def rounded(value: Fraction, side: float) -> float:
-    """A fraction as a float, rounded towards ``side``."""
+    """The nearest float to a fraction on one side of it, −∞ or ∞."""
     near = float(value)
-    if Fraction(near) == value:
-        return near
-    return math.nextafter(near, side)
+    is_beyond = Fraction(near) >= value if side > 0 else Fraction(near) <= value
+    return near if is_beyond else math.nextafter(near, side)
 
 
 def _quadratic(first: Fraction, last: Fraction, bend: Fraction) -> Quadratic:
