@@ -28,7 +28,8 @@ _LONG_ENOUGH, _AIM = 0.85, 0.94
 _TRIES = 6  # solves for one step, after which the longest one that is proven is taken
 _FIRST_STEP = math.log(4.0)
 _LONGEST = 6.0  # the most that a step is stretched by from one try to the next
-_SHORTEST = 1e-3  # of log C: where not even such a step is proven, the models themselves are not precise enough, and the step is taken as it is
+_WORTH = 0.1  # of log C: multiples of the first model are used where they reach as far down; the first try of a step is not shorter either
+_SHORTEST = 1e-3  # of log C: where not even such a step is proven, the models themselves are not precise enough
 
 
 def C_path(
@@ -142,14 +143,18 @@ class _Search:
         proven: _Step | None = None
         low, high, length = 0.0, math.inf, min(self.length, end)
         for tries in count(1):
+            if left.result is None and length < _WORTH:
+                length = 0.0  # the first model is then the one at C_min
             step = self.step(left, self.C_max if length >= end else begin * math.exp(length))
-            hopeless = length <= _SHORTEST or max(left.gap, step.right.gap) > 0.5 * self.tol
-            if step.gap <= self.tol or (proven is None and hopeless):
+            if step.gap <= self.tol:
                 proven, low = step, length
-                if length >= end or hopeless or step.gap >= _LONG_ENOUGH * self.tol:
+                if length in (0.0, end) or step.gap >= _LONG_ENOUGH * self.tol:
                     break
             else:
                 high = length
+                if proven is None and (length <= _SHORTEST or max(left.gap, step.right.gap) > 0.5 * self.tol):
+                    proven, low = step, length  # the models are not precise enough to prove tol, however near they are
+                    break
             if proven is not None and tries >= _TRIES:
                 break
             # The bend κ, and with it the gap, grows about with the square of a short step.
@@ -159,7 +164,7 @@ class _Search:
                 length = min(max(length, low + margin), high - margin)
             length = min(length, end)
         assert proven is not None
-        self.length = max(low, _SHORTEST)
+        self.length = max(low, _WORTH)
         return proven
 
     def step(self, left: _Model, C: float) -> _Step:
