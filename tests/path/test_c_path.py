@@ -169,6 +169,15 @@ def test_a_larger_tol_takes_no_more_models(seed, loss, intercept, kernel):
     assert lengths == sorted(lengths, reverse=True)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_number_of_models_grows_like_the_root_of_the_precision(kernel):
+    """The bend between two models is about quadratic in their distance; a search that got stuck in short steps would take thousands of models."""
+    X, y = data("hinge", n=60)
+    few, many = (gl.C_path(gl.Problem(X, y, kernel=KERNELS[kernel]), tol=tol) for tol in (1e-2, 1e-4))
+    assert few.proven and many.proven and len(few) < len(many) <= 15 * len(few)
+    assert many.solves <= 8 * len(many)
+
+
 def test_sparse_rows_give_the_same_path():
     X, y = data("hinge")
     dense, sparse = (gl.C_path(gl.Problem(form, y), 0.1, 10.0) for form in (X, sp.csr_array(X)))

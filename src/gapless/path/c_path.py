@@ -43,8 +43,8 @@ def C_path(
 ) -> CPath:
     r"""The models along C that prove a relative duality gap of at most ``tol`` for every C of an interval, not only at the models.
 
-    Between two models the path takes their mixture; both bounds on the optimum are then quadratic functions of C, of which the largest gap is known
-    in closed form (:mod:`gapless.path.segment` has the proof). Each model is solved from the one before, as far away as ``tol`` allows.
+    Between two models the path takes their mixture; both bounds on the optimum are then quadratic functions of C, whose largest gap needs no grid
+    (the page "Paths along C" of the guide has the proof). Each model is solved from the one before, as far away as ``tol`` allows.
 
     Parameters
     ----------

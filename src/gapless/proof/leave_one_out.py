@@ -92,7 +92,7 @@ def leave_one_out_bounds(result: Result) -> LeaveOneOut:
     has a dual value of at least :math:`D(s) + a - ½(k(x_i, x_i) + d_i)a²`, for every a in the box. No dual value is above the P of the certificate,
     and :math:`D(s) ≥ D(r)`: wherever :math:`D(r) + \max_a (a - ½(k(x_i, x_i) + d_i)a²) > P`, the sample is classified correctly.
 
-    :math:`f^*` is known only to lie in an interval, that of :mod:`gapless.proof.interval`, whose width is the square root of the gap: a smaller
+    :math:`f^*` is known only to lie in an interval, as in ``decision_interval``, whose width is the square root of the gap: a smaller
     ``tol`` decides more samples.
 
     Parameters
