@@ -22,10 +22,12 @@ from gapless.estimators import (
     NuSVR,
     OneClassSVM,
 )
+from gapless.path import C_path, CPath, PathModel
 from gapless.problems import nu
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate, Point
 from gapless.proof.kkt import KKT, kkt
+from gapless.proof.leave_one_out import LeaveOneOut, leave_one_out_bounds
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.steps import Step, steps
@@ -44,6 +46,8 @@ __all__ = [
     "KKT",
     "SVC",
     "SVR",
+    "CPath",
+    "C_path",
     "Certificate",
     "Interrupted",
     "KernelFisherDiscriminant",
@@ -51,11 +55,13 @@ __all__ = [
     "KernelPCA",
     "KernelPerceptron",
     "KernelRidge",
+    "LeaveOneOut",
     "LinearSVC",
     "LinearSVR",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PathModel",
     "Point",
     "Problem",
     "Progress",
@@ -70,6 +76,7 @@ __all__ = [
     "kernels",
     "kkt",
     "l1_min_c",
+    "leave_one_out_bounds",
     "load",
     "losses",
     "model_selection",
