@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gapless as gl
 from gapless.errors import Interrupted
-from gapless.estimators import classify
+from gapless.estimators import one_vs_one
 from gapless.result import Status
 from tests.estimators.data import cancer, diabetes, iris, large
 
@@ -127,7 +127,7 @@ def test_ctrl_c_with_one_subproblem(estimator):
 
 def test_ctrl_c_between_subproblems(monkeypatch):
     """While a problem is being built there is no iterate yet; the fit ends all the same."""
-    monkeypatch.setattr(classify, "every_pair", lambda *_: None)  # one subproblem after the other
+    monkeypatch.setattr(one_vs_one, "every_pair", lambda *_: None)  # one subproblem after the other
     X, y = iris()
     built = []
     original = gl.SVC._problem

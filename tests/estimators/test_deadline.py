@@ -10,8 +10,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import gapless as gl
-from gapless.estimators import classify, dual_bound, solving, stages
 from gapless.estimators import deadline as deadlines
+from gapless.estimators import dual_bound, one_vs_one, solving, stages
 from gapless.estimators.deadline import Deadline
 from gapless.result import Status
 from gapless.solvers.choose import choose, expected_costs
@@ -73,7 +73,7 @@ def test_three_subproblems_have_one_max_time_between_them(estimator, clock, monk
 
     for module in (solving, stages):
         monkeypatch.setattr(module, "solve", solve)
-    monkeypatch.setattr(classify, "every_pair", lambda *_: None)  # one subproblem after the other
+    monkeypatch.setattr(one_vs_one, "every_pair", lambda *_: None)  # one subproblem after the other
     estimator.set_params(max_time=6.0).fit(*iris())
     assert given == pytest.approx([2.0, 2.0, 2.0])
 

@@ -54,6 +54,7 @@ def test_defaults_are_those_of_the_constructor(model):
         assert lines[name].endswith(f", default {parameter.default!r}")
 
 
+@pytest.mark.filterwarnings("ignore:Attribute `prob:FutureWarning")
 @pytest.mark.parametrize("model", SHARED, ids=lambda model: type(model).__name__)
 def test_attributes_are_those_that_a_fit_sets(model):
     model.fit(X, Y)
