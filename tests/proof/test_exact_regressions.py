@@ -18,6 +18,8 @@ from flint import arb, ctx, fmpq
 import gapless as gl
 from gapless.kernels import RBF, Kernel, Polynomial
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
+from gapless.proof.certificate import Point, evaluate
+from gapless.proof.twofold import refine
 from tests.campaign.judge import Verdict, check_status, hold, hold_values
 from tests.campaign.referee import BITS, Referee, Statement, certainly_less, rational, rationals
 from tests.campaign.rivals import rival_points
@@ -180,3 +182,15 @@ def test_a_polynomial_of_degree_five_around_ten_thousand(seed: int, C: float, lo
     X, y = two_classes(16, 2, 0.0, seed)
     result = solve(gl.Problem(X, y, C=C, loss=loss, kernel=Polynomial(5, 1.0, 1e4)))
     assert refutations(result, ["polynomial", 1.0, 5, 1e4]) == []
+
+
+@pytest.mark.parametrize("kernel", [None, Polynomial(degree=1, gamma=1.0, coef0=0.0)])
+def test_weights_whose_squares_underflow(kernel: Kernel | None) -> None:
+    """With twice the digits P was zero, and so below ½‖w‖²."""
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    problem = gl.Problem(X, 1e-6 * X[:, 0], loss=SquaredEpsilonInsensitive(0.1), kernel=kernel)
+    beta = np.zeros(8)
+    beta[:2] = 4e-160, -4e-160
+    primal, _ = refine(problem, *evaluate(problem, Point(beta=beta)))
+    w = [sum(rational(b) * rational(x) for b, x in zip(beta, column, strict=True)) for column in X.T]
+    assert rational(primal.value) >= sum(v * v for v in w) / 2 > 0

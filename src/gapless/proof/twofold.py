@@ -198,7 +198,7 @@ class _Twofold:
             used = size > 0
             square = _native.twofold_dot(np.vstack([beta, np.zeros_like(beta)]), f)
             rough = float(size[used] @ error[used]) + TWOFOLD_UNIT * (len(beta) + 8) * float(size @ np.abs(f[0]))
-            self.last = beta, (f, error, square, 1.01 * rough)
+            self.last = beta, (f, error, square, 1.01 * rough + (LEAST if used.any() else 0.0))
         return self.last[1]
 
     def _of_weights(self, w: np.ndarray) -> Values:
@@ -209,7 +209,8 @@ class _Twofold:
         flat = np.vstack([w, np.zeros_like(w)])
         square = _native.twofold_dot(flat, flat)
         error = TWOFOLD_UNIT * (terms_of(problem.X) + 8) * sizes + LEAST
-        return f, error, square, TWOFOLD_UNIT * (len(w) + 8) * square[0]
+        lost = LEAST if w.any() else 0.0  # squares may underflow
+        return f, error, square, TWOFOLD_UNIT * (len(w) + 8) * square[0] + lost
 
     def _of_sum(self, beta: np.ndarray) -> Values:
         """X Σ βᵢxᵢ and ‖Σ βᵢxᵢ‖² of a linear problem: the square in twice the digits, the values in float64, which is enough for ``repair_loss``."""
