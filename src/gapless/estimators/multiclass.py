@@ -179,9 +179,10 @@ def vote(decisions: np.ndarray, n_classes: int) -> np.ndarray:
     """The class that wins the most pairs, for each sample; of several, the first."""
     if decisions.shape[1] != n_classes * (n_classes - 1) // 2:
         raise InvalidInputError(f"{n_classes} classes must have a decision for each pair; got {decisions.shape[1]}.")
-    votes = np.zeros((decisions.shape[0], n_classes), dtype=np.int64)
-    for k, (i, j) in enumerate(pairs(n_classes)):
-        won = decisions[:, k] > 0
-        votes[:, i] += won
-        votes[:, j] += ~won
+    first, second = np.triu_indices(n_classes, 1)
+    each = np.arange(len(first))
+    # The second class of a pair has the vote of each sample, and the first takes it where it wins.
+    takes = np.zeros((len(first), n_classes))
+    takes[each, first], takes[each, second] = 1.0, -1.0
+    votes = (decisions > 0).astype(np.float64) @ takes + np.bincount(second, minlength=n_classes)
     return votes.argmax(axis=1)

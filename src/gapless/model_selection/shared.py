@@ -139,11 +139,9 @@ class SharedFits:
                 chain_starts.append(len(problems))
         places = [samples.places[q] for _, q in problems]
         starts = np.concatenate([[0], np.cumsum([len(each) for each in places])])
-        weights = [
-            samples.weights(members[0]) for members in chains.values() for _ in range(len(samples.pairs) * len(members))
-        ]
+        by_chain = {key: samples.weights(members[0]) for key, members in chains.items()}
         cost = np.concatenate(
-            [fit.C * weight[each] for (fit, _), weight, each in zip(problems, weights, places, strict=True)]
+            [fit.C * by_chain[fit.fold, tuple(fit.box)][each] for (fit, _), each in zip(problems, places, strict=True)]
         )
         if not (cost[cost > 0].min() >= 1 / LARGEST and cost.max() <= LARGEST):
             return
