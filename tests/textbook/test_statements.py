@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -101,6 +101,7 @@ def test_alpha_in_its_three_scalings_states_one_dual(regularization):
 # Duality
 
 
+@example(np.zeros(3), 0.0, np.full(N, 1.37e-250))  # whose squares underflow
 @given(arrays(float, 3, elements=BOUND), BOUND, arrays(float, N, elements=st.floats(0, 1)))
 def test_weak_duality_at_every_pair_of_points(w, b, share):
     alpha = C * share

@@ -167,6 +167,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
+    if valid and not math.isfinite(value) and given.any() and not (problem.is_hard or problem.is_nu):
+        # The squares of a tiny β underflow: the point zero proves more.
+        return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
     if value == math.inf and not (problem.is_hard and is_exact_ray(problem, beta)):
         value, below = -math.inf, math.inf  # rounding has made the curvature zero: that is no proof of a ray
     if isinstance(point, Point) and point.offsets is not None:
