@@ -64,7 +64,7 @@ void bind_every_pair(nb::module_& m) {
         name, [field](nb::handle self) { return array(nb::cast<EveryPair&>(self).found.*field, self); }, words);
   };
   using Found = smo::PairSolutions;
-  show("done", &Found::done, "1 for each pair whose proof keeps the bounds, else 0; where it is 0, the other numbers mean nothing.");
+  show("done", &Found::done, "1 for a pair whose proof keeps the bounds, 2 where its optimum is proven to be zero, 0 where it is left to do.");
   show("beta", &Found::beta, "The coefficients of the proven models, pair after pair.");
   show("low", &Found::low, "Where the intervals of the best offsets begin.");
   show("high", &Found::high, "Where they end.");

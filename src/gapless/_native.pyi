@@ -533,7 +533,7 @@ class EveryPair:
     @property
     def done(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
-        1 for each pair whose proof keeps the bounds, else 0; where it is 0, the other numbers mean nothing.
+        1 for a pair whose proof keeps the bounds, 2 where its optimum is proven to be zero, 0 where it is left to do.
         """
 
     @property
