@@ -74,6 +74,7 @@ class Smo {
   virtual Index finishes() const = 0;     // the number of rounds and walks in which Newton's method moved a variable
 };
 
-std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options);
+// `start` is the first β; `start_f` is its f in float64, where the caller knows it, and empty otherwise.
+std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options, Vector start_f = {});
 
 }  // namespace gapless::smo
