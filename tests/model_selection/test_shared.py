@@ -96,10 +96,10 @@ def test_a_gram_matrix_is_computed_once_a_kernel(monkeypatch):
 def test_a_pipeline_shares_within_a_fold(monkeypatch):
     X, y = data(3)
     prepared = []
-    original = SharedFits.prepare
+    original = SharedFits._prepare
     monkeypatch.setattr(
         SharedFits,
-        "prepare",
+        "_prepare",
         lambda self, c, folds: (prepared.append((len(c), len(folds))), original(self, c, folds))[1],
     )
     grid = {"svc__C": [0.1, 1.0, 10.0]}

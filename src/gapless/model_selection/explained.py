@@ -31,7 +31,10 @@ PARAMETERS = {
         "What is printed: from 1 on how many fits there are and what they share, from 2 on a line for each fit, from 3 on its scores, from 10 on its "
         "beginning.",
     ),
-    "pre_dispatch": ("int or str", "How many folds are handed out ahead where ``n_jobs`` is more than one."),
+    "pre_dispatch": (
+        "int or str",
+        "For estimators that are not of Gapless, whose search is scikit-learn's; our engines do not look at it.",
+    ),
     "error_score": ("'raise' or float", "The score of a candidate whose fit fails; ``'raise'`` ends the search."),
     "return_train_score": ("bool", "Whether candidates are scored on their training rows, too."),
 }

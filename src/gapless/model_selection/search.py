@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import sklearn.model_selection
 from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
@@ -15,13 +16,15 @@ from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils._array_api import device, get_namespace
 from sklearn.utils.validation import _check_method_params
 
 from gapless.estimators.documented import documented
 from gapless.model_selection import engine
 from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
 from gapless.model_selection.fold import Candidate
+from gapless.model_selection.outcomes import Outcomes
+from gapless.model_selection.report import Report
 from gapless.model_selection.scoring import FoldScoring
 
 
@@ -65,10 +68,8 @@ class _Search(BaseSearchCV):
         self.n_splits_ = splitter.get_n_splits(X, y, **split_params)
 
         estimator = clone(self.estimator)
-        fits = engine.engine_for(estimator, X, y, fit_params)
-        scoring = FoldScoring(
-            X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score, self.verbose
-        )
+        fits = engine.engine_for(estimator, X, y, fit_params, self.n_jobs)
+        scoring = FoldScoring(estimator, X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
         tried: list[Candidate] = []
         outcomes: list[dict[str, Any]] = []
         more: dict[str, list[Any]] = defaultdict(list)
@@ -114,13 +115,16 @@ class _Search(BaseSearchCV):
             total = len(folds) * len(candidates)
             print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
             print(fits.explain(candidates))
-        fits.prepare(candidates, folds)
-        # The native core releases the interpreter's lock, so that threads suffice, and nothing is copied to other processes.
-        parallel = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch, prefer="threads")
-        by_fold = parallel(
-            delayed(scoring.evaluate)(fits, candidates, rows, (place, len(folds))) for place, rows in enumerate(folds)
-        )
-        outcomes = [outcome for of_candidate in zip(*by_fold, strict=True) for outcome in of_candidate]
+        known = Outcomes(len(candidates), len(folds))
+        wishes = _SearchWishes(known, Report(self.verbose, candidates, len(folds)))
+        xp, _ = get_namespace(scoring.X)
+        folds = [tuple(xp.asarray(part, device=device(scoring.X)) for part in rows) for rows in folds]
+        for fitted in fits.fit_all(candidates, folds, wishes):
+            place = fitted.candidate, fitted.fold
+            outcome = scoring.outcome(fitted, candidates[fitted.candidate], folds[fitted.fold])
+            known.put(*place, outcome)
+            wishes.report.end(*place, outcome)
+        outcomes = [outcome.for_scikit_learn() for outcome in known.in_order()]
         if not outcomes:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         _warn_or_raise_about_fit_failures(outcomes, self.error_score)
@@ -152,6 +156,22 @@ class _Search(BaseSearchCV):
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+class _SearchWishes:
+    """Wants each fit whose outcome is not known, and tells of its beginning."""
+
+    def __init__(self, known: Outcomes, report: Report) -> None:
+        self.known, self.report = known, report
+
+    def wanted(self, candidate: int, fold: int) -> bool:
+        if self.known.get(candidate, fold) is not None:
+            return False
+        self.report.begin(candidate, fold)
+        return True
+
+    def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+        return None
 
 
 def _has_callbacks(search: Any) -> bool:

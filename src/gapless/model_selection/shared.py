@@ -28,12 +28,15 @@ from gapless.kernels.rounding import magnitudes
 from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
+    Fold,
     OneByOne,
+    Wishes,
     counted,
     fit_timed,
     fold_params,
     with_parameters,
 )
+from gapless.model_selection.side_by_side import side_by_side
 from gapless.solve import AHEAD, STRICTER
 
 _MOST_BYTES = 2.0**31  # the memory for a Gram matrix; a search over more samples fits one by one
@@ -53,9 +56,9 @@ class _Fit(NamedTuple):
 class SharedFits:
     """Fits candidates of :class:`gapless.SVC`, with their work shared where they have something in common."""
 
-    def __init__(self, estimator: SVC, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
-        self.estimator, self.X, self.y, self.fit_params = estimator, X, y, fit_params
-        self._ready: dict[tuple[int, bytes], tuple[EveryPair, float]] = {}
+    def __init__(self, estimator: SVC, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None) -> None:
+        self.estimator, self.X, self.y, self.fit_params, self.n_jobs = estimator, X, y, fit_params, n_jobs
+        self._ready: dict[tuple[int, int], tuple[EveryPair, float]] = {}
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared, and on what is not."""
@@ -67,23 +70,27 @@ class SharedFits:
         name, rest = type(self.estimator).__name__, f" {counted(alone)} not among them." if alone else ""
         return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
 
-    def fit_all(self, candidates: list[Candidate], train: np.ndarray, test: np.ndarray) -> Iterator[FittedCandidate]:
-        """A fitted clone for each candidate, in the candidates' order."""
-        fold = np.asarray(train).tobytes()
-        if not any((k, fold) in self._ready for k in range(len(candidates))):
-            self.prepare(candidates, [(train, test)])
-        params = fold_params(self.X, self.fit_params, train)
-        for k, candidate in enumerate(candidates):
-            estimator = with_parameters(self.estimator, candidate)
-            start = time.perf_counter()
-            X, y = _safe_split(estimator, self.X, self.y, train)
-            given, part = self._ready.pop((k, fold), (None, 0.0))
-            estimator._given = given
-            fitted = fit_timed(estimator, X, y, params, start - part)
-            del estimator._given
-            yield fitted
+    def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
+        """Each fit that is wanted, fold by fold, after the work that they share."""
+        self._prepare(candidates, folds)
 
-    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        def fit_fold(fold: int) -> Iterator[FittedCandidate]:
+            train, _ = folds[fold]
+            params = fold_params(self.X, self.fit_params, train)
+            for place, candidate in enumerate(candidates):
+                given, part = self._ready.pop((place, fold), (None, 0.0))
+                if wishes.wanted(place, fold):
+                    estimator = with_parameters(self.estimator, candidate)
+                    start = time.perf_counter()
+                    X, y = _safe_split(estimator, self.X, self.y, train)
+                    estimator._given = given
+                    fitted = fit_timed(estimator, X, y, params, start - part, (place, fold))
+                    del estimator._given
+                    yield fitted
+
+        yield from side_by_side(fit_fold, len(folds), self.n_jobs)
+
+    def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
         """Solve what the candidates have in common on all folds at once; ``fit_all`` then only makes estimators of it."""
         self._ready.clear()
         trains = [np.asarray(train) for train, _ in folds]
@@ -161,7 +168,7 @@ class SharedFits:
         length = np.sqrt(np.maximum(0.0, gram.diagonal()))
         for (candidate, fold), own in of_fit.items():
             every = samples.every_pair(fold, found, own, starts, length)
-            self._ready[candidate, samples.trains[fold].tobytes()] = every, part
+            self._ready[candidate, fold] = every, part
 
 
 class _Samples:
