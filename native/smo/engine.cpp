@@ -90,8 +90,12 @@ class Engine final : public Smo {
     return std::min(n, std::max(Index(2), static_cast<Index>(std::sqrt(cache_bytes / sizeof(T)))));
   }
   static ActiveSet<T> make_table(const SmoProblem& problem, const SmoEntries& entries, SmoOptions options) {
-    if constexpr (sizeof(T) == 8)
-      if (entries.panels == nullptr) return ActiveSet<T>(entries.given, entries.places, problem.shift);
+    if (entries.panels == nullptr) {
+      if constexpr (sizeof(T) == 8)
+        return ActiveSet<T>(entries.given, entries.places, problem.shift);
+      else
+        return ActiveSet<T>(entries.given_single, entries.places, problem.shift);
+    }
     return ActiveSet<T>(entries.panels, problem.shift, std::min(most_active, most_of(entries.panels->size(), options.cache_bytes)));
   }
 
@@ -403,7 +407,7 @@ class Engine final : public Smo {
 template <class Dual>
 std::unique_ptr<Smo> make(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options,
                           Vector start_f) {
-  if (entries.panels != nullptr && entries.panels->is_single())
+  if (entries.panels != nullptr ? entries.panels->is_single() : entries.given_single.data != nullptr)
     return std::make_unique<Engine<Dual, float>>(problem, dual, entries, std::move(exact), start, options, start_f);
   return std::make_unique<Engine<Dual, double>>(problem, dual, entries, std::move(exact), start, options, start_f);
 }

@@ -46,11 +46,13 @@ struct SmoOptions {
   double cache_bytes;  // the memory for kernel entries that are kept
 };
 
-// The source of entries: panels, whose entries have an error of `error` in the mean; or a given matrix, in which sample k is at places[k].
+// The source of entries: panels, or a given matrix, in which sample k is at places[k], in float64 or in float32. Entries in float32 have an error of
+// `error` in the mean.
 struct SmoEntries {
   Panels* panels = nullptr;
   double error = 0.0;
   Matrix<const double> given = {};
+  Matrix<const float> given_single = {};
   Places places = {};
 };
 
