@@ -347,8 +347,12 @@ class SharedFits::FamilyOf final : public Family {
                              .entry_work = 1.0},
                             entries, exact, fit.beta, {.second_order = true, .cache_bytes = enough}, fit.f);
     }
-    const SmoAdvance advance = fit.engine->step(infinity, turns * static_cast<double>(m_), fit.gap_target, fit.kkt_target);
-    fit.steps += advance.iterations;
+    const double most = turns * static_cast<double>(m_);
+    SmoAdvance advance;
+    do {
+      advance = fit.engine->step(infinity, most - fit.steps, fit.gap_target, fit.kkt_target);
+      fit.steps += advance.iterations;
+    } while (advance.outcome == SmoOutcome::running && fit.steps < most);
     fit.left = advance.outcome != SmoOutcome::ready;
     fit.next_beta.resize(m_);
     fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, fit.engine->beta(), fit.next_beta);

@@ -96,11 +96,11 @@ def test_a_gram_matrix_is_computed_once_a_kernel(monkeypatch):
 def test_a_pipeline_shares_within_a_fold(monkeypatch):
     X, y = data(3)
     prepared = []
-    original = SharedFits._prepare
+    original = SharedFits.fit_all
     monkeypatch.setattr(
         SharedFits,
-        "_prepare",
-        lambda self, c, folds: (prepared.append((len(c), len(folds))), original(self, c, folds))[1],
+        "fit_all",
+        lambda self, c, folds, wishes: (prepared.append((len(c), len(folds))), original(self, c, folds, wishes))[1],
     )
     grid = {"svc__C": [0.1, 1.0, 10.0]}
     pipeline = make_pipeline(StandardScaler(), gl.SVC(gamma=0.2))
