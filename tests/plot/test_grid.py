@@ -175,6 +175,17 @@ def test_fifty_values_have_a_few_round_ticks_and_no_numbers(x):
     assert len(patches(display.ax_, hatch=HATCH)) == 150
 
 
+def test_low_scores_leave_colours_to_the_others():
+    mean = [0.1, 0.9, 0.95, 0.97, 0.96, 0.98]
+    display = GridSearchDisplay.from_cv_results(cv_results(PARAMS, mean)).plot()
+    assert display.ax_.images[0].get_clim() == pytest.approx((0.98 - 8 * (0.98 - (0.96 + 0.01 / 3)), 0.98))
+    assert display.figure_.axes[1].patches  # the end of the bar for lower scores
+    even = GridSearchDisplay.from_cv_results(cv_results(PARAMS, np.linspace(0.1, 0.9, 6))).plot()
+    assert even.ax_.images[0].get_clim() == (0.1, 0.9) and not even.figure_.axes[1].patches
+    equal = GridSearchDisplay.from_cv_results(cv_results(PARAMS, [0.2, 0.5, 0.5, 0.5, 0.5, 0.5])).plot()
+    assert equal.ax_.images[0].get_clim() == (0.2, 0.5)
+
+
 def test_one_row():
     display = GridSearchDisplay.from_cv_results(
         cv_results(grid(C=[2.0**k for k in range(-6, 7, 2)], gamma=[1]), [0.5] * 7), x="C", y="gamma"

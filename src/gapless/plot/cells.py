@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NO_SCORE = "#EFEFEF"  # the ground of cells that have no score
 HATCH = "////"
+_REACH = 8.0  # the range of colours, in those of the best third of the scores
 DASHED = (0, (3.0, 1.6))
 _INK = {True: "white", False: "black"}  # on a dark cell, on a light one
 _GLYPH = 0.64  # the width of a digit of Matplotlib's font, in units of its size
@@ -27,8 +28,8 @@ _SECOND = 0.74  # the size of a second line, which has the interval, of that of 
 def draw_cells(ax: Axes, table: Table, image_options: dict[str, Any]) -> AxesImage:
     """Fill the axes with the coloured cells, their marks and the ticks of both parameters."""
     assert table.y is not None
-    colours = {"cmap": "cividis", **image_options}
-    image = ax.imshow(table.mean, origin="lower", aspect="auto", interpolation="nearest", **colours)
+    options = colours(table, image_options)
+    image = ax.imshow(table.mean, origin="lower", aspect="auto", interpolation="nearest", **options)
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.set_xlabel(table.x.name)
@@ -51,6 +52,20 @@ def draw_cells(ax: Axes, table: Table, image_options: dict[str, Any]) -> AxesIma
     if table.chosen is not None:
         _frame(ax, *table.chosen)
     return image
+
+
+def colours(table: Table, given: dict[str, Any]) -> dict[str, Any]:
+    """Options of a picture in colours: those that were given, and otherwise a range of scores whose lowest ones share the darkest colour.
+
+    Many very low scores, as grids have, would leave one colour to all others. So the range is eight times that of the best third of the scores, or
+    that of all scores where it is smaller.
+    """
+    options: dict[str, Any] = {"cmap": "cividis"}
+    scores = table.mean[np.isfinite(table.mean)]
+    if "norm" not in given and len(scores):
+        best, reach = scores.max(), _REACH * (scores.max() - np.quantile(scores, 2 / 3))
+        options |= {"vmin": max(scores.min(), best - reach) if reach > 0 else scores.min(), "vmax": best}
+    return options | given
 
 
 def _separate(ax: Axes, table: Table) -> None:

@@ -154,7 +154,9 @@ class GridSearchDisplay:
             scattered = is_scattered(table)
             image: Any = (draw_points if scattered else draw_cells)(ax, table, image_options)
             if colorbar:
-                bar = self.figure_.colorbar(image, ax=ax, fraction=0.05, pad=0.02, aspect=24)
+                below = bool((table.mean < image.norm.vmin).any())
+                extend = "min" if below else "neither"
+                bar = self.figure_.colorbar(image, ax=ax, fraction=0.05, pad=0.02, aspect=24, extend=extend)
                 bar.set_label(self.scores.label(table.others))
                 bar.outline.set_visible(False)
             lay_out(ax)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gapless.plot.cells import DASHED, HATCH, NO_SCORE
+from gapless.plot.cells import DASHED, HATCH, NO_SCORE, colours
 from gapless.plot.scores import Table
 from gapless.plot.style import CHOSEN
 from gapless.plot.values import Values
@@ -25,14 +25,12 @@ def is_scattered(table: Table) -> bool:
     return table.x.numeric and table.y.numeric and bool((table.counts > 0).mean() < _FILLED)
 
 
-def draw_points(ax: Axes, table: Table, colours: dict[str, Any]) -> PathCollection:
+def draw_points(ax: Axes, table: Table, image_options: dict[str, Any]) -> PathCollection:
     """A point for each pair of values that was tried, coloured by its score, with the marks that cells have."""
     assert table.y is not None
     scale(ax, "x", table.x)
     scale(ax, "y", table.y)
     scored = np.isfinite(table.mean)
-    options = {"vmin": np.min(table.mean[scored], initial=np.inf), "vmax": np.max(table.mean[scored], initial=-np.inf)}
-    options = {**(options if scored.any() and "norm" not in colours else {}), "cmap": "cividis", **colours}
 
     def at(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows, columns = np.nonzero(cells)
@@ -42,7 +40,13 @@ def draw_points(ax: Axes, table: Table, colours: dict[str, Any]) -> PathCollecti
     missing = at(table.dropped | table.failed)
     ax.scatter(*missing, s=_AREA, marker="s", color=NO_SCORE, edgecolors="#AAAAAA", linewidths=0.8, zorder=2)
     points = ax.scatter(
-        *at(scored), c=table.mean[scored], s=_AREA, edgecolors="white", linewidths=0.6, zorder=3, **options
+        *at(scored),
+        c=table.mean[scored],
+        s=_AREA,
+        edgecolors="white",
+        linewidths=0.6,
+        zorder=3,
+        **colours(table, image_options),
     )
     look: dict[str, Any] = {"facecolors": "none", "marker": "o"}
     hatched = at(table.undecided)

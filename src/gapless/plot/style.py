@@ -146,5 +146,11 @@ def lay_out(ax: Axes) -> None:
 
 
 def wrapped(title: str, width: float) -> str:
-    """A title in lines of at most so many points."""
-    return "\n".join(textwrap.wrap(title, max(12, int(width / _TITLE_GLYPH)), break_long_words=False))
+    r"""A title in lines of at most so many points; a parameter and its value stay in one line.
+
+    >>> wrapped("Best: C = 10, gamma = 0.1", 140.0)
+    'Best: C = 10,\ngamma = 0.1'
+    """
+    together = title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    lines = textwrap.wrap(together, max(12, int(width / _TITLE_GLYPH)), break_long_words=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
