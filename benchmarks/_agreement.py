@@ -27,13 +27,18 @@ def fold_scores(results: Mapping[str, Any], n_splits: int, metric: str = "test_s
     return np.column_stack([np.asarray(results[f"split{k}_{metric}{bound}"], dtype=float) for k in range(n_splits)])
 
 
-def agreement(scores: np.ndarray, reference: np.ndarray, sizes: np.ndarray) -> Agreement:
-    """Compare accuracies (candidates × folds, NaN where a fold was not run) with the reference's; ``sizes`` are the folds' numbers of samples."""
+def difference(scores: np.ndarray, reference: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Accuracies, candidates × folds, minus the reference's, in samples, NaN where a fold was not run; ``sizes`` are the folds' sizes."""
     if scores.shape != reference.shape:
         raise ValueError(
             f"scores has the shape {scores.shape}; expected that of reference, {reference.shape}: candidates × folds."
         )
-    off = np.abs(np.rint(scores * sizes) - np.rint(reference * sizes))[~np.isnan(scores)].astype(int)
+    return np.rint(scores * sizes) - np.rint(reference * sizes)
+
+
+def agreement(scores: np.ndarray, reference: np.ndarray, sizes: np.ndarray) -> Agreement:
+    """Compare the folds that were run with the reference's."""
+    off = np.abs(difference(scores, reference, sizes)[~np.isnan(scores)]).astype(int)
     return Agreement(len(off), int((off > 0).sum()), int(off.max(initial=0)), int(off.sum()))
 
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
-from _agreement import agreement, best_of, choice, outside, undecided
+from _agreement import agreement, best_of, choice, difference, outside, undecided
 from _contenders import CONTENDERS
 from _harness import write_section
 from scipy.stats import gmean
@@ -51,7 +51,7 @@ def text(measured: Measured, references: Measured, case: Case, grid: dict[str, l
     found = _by_data(measured, case)
     right = {data: _reference(references, data, case, grid["C"]) for data in found}
     parts = [_method(found, references, case, grid), _times(found), "### Fold scores and choices"]
-    parts += [_scores(found, right, grid), _proofs(found, right)]
+    parts += [_scores(found, right, grid), _where(found, right, grid), _proofs(found, right)]
     both = {data: of for data, of in found.items() if {*REPEATED} <= of.keys()}
     return "\n\n".join(parts), [data for data, of in both.items() if of[OURS]["index"] != of[RACING]["index"]]
 
@@ -183,6 +183,25 @@ def _scores(found: dict[str, Measured], right: dict[str, np.ndarray | None], gri
     return "\n".join(lines)
 
 
+def _where(found: dict[str, Measured], right: dict[str, np.ndarray | None], grid: dict[str, list[float]]) -> str:
+    """What the column of choices means, and which fold scores of ours are not the right ones."""
+    told = [
+        "The column “choice” says what the right scores make of the chosen candidate: the same as theirs, tied with it in the mean, or another one."
+    ]
+    for data, searches in found.items():
+        reference = right[data]
+        if reference is None or OURS not in searches:
+            continue
+        off = difference(np.array(searches[OURS]["scores"]), reference, np.array(searches[OURS]["sizes"]))
+        cells = []
+        for index, fold in zip(*np.nonzero(off), strict=True):
+            C, gamma = _candidate(int(index), grid)
+            cells.append(f"C {C:g}, γ {gamma:g}, fold {fold}: {off[index, fold]:+g}")
+        if cells:
+            told.append(f"Ours minus right on {data}, in samples: {'; '.join(cells)}.")
+    return "\n".join(told)
+
+
 def _candidate(index: int, grid: dict[str, list[float]]) -> tuple[float, float]:
     """(C, γ) of a candidate, in scikit-learn's order of a grid."""
     return grid["C"][index // len(grid["gamma"])], grid["gamma"][index % len(grid["gamma"])]
@@ -191,8 +210,6 @@ def _candidate(index: int, grid: dict[str, list[float]]) -> tuple[float, float]:
 def _proofs(found: dict[str, Measured], right: dict[str, np.ndarray | None]) -> str:
     """What our searches prove of their fold scores and of their choice."""
     lines = [
-        "The column “choice” says what the right scores make of the chosen candidate: the same as theirs, tied with it in the mean, or another one.",
-        "",
         "What our searches prove: fold scores that are not proven to the sample; fold scores at the tight tol that are outside of a proven interval,",
         "so that scikit-learn's model is not the optimum; whether the choice is proven, and the sentence of `selection_`.",
         "",

@@ -121,6 +121,13 @@ def test_proofs_tell_what_is_undecided_and_where_the_tight_tol_is_not_the_optimu
     ]
 
 
+def test_every_fold_score_of_ours_that_is_not_right_is_named(report, measured, references):
+    measured[report.key("toy", 200, 2, "ours")]["scores"] = OFF.tolist()
+    text, _ = report.text(measured, references, report.Case(200, 2, 2, 1e-8), GRID)
+    assert "Ours minus right on toy, in samples: C 10, γ 0.1, fold 1: +4; C 10, γ 1, fold 1: -1." in text
+    assert "Ours minus right on other" not in text
+
+
 def test_another_choice_by_racing_is_told(report, measured, references):
     measured[report.key("other", 200, 2, "racing")]["index"] = 3
     _, wrong = report.text(measured, references, report.Case(200, 2, 2, 1e-8), GRID)
