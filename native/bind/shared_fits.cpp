@@ -76,12 +76,12 @@ void bind_shared_fits(nb::module_& m) {
           "beta", [](const SharedFits& self, Index member, InOut<double> out) { self.fits.beta(member, view(out)); }, nb::arg("member"),
           nb::arg("out"), "Write β of a member, family after family.")
       .def(
-          "decisions",
-          [](const SharedFits& self, Index member, In<Index> rows, Writable out, Writable errors) {
-            self.fits.decisions(member, view(rows), rows_of(out), rows_of(errors));
+          "values",
+          [](const SharedFits& self, Index member, In<Index> rows, bool flip, Writable f, Writable low, Writable high, Writable reach) {
+            self.fits.values(member, view(rows), flip, {rows_of(f), rows_of(low), rows_of(high), rows_of(reach)});
           },
-          nb::arg("member"), nb::arg("rows"), nb::arg("out"), nb::arg("errors"), nb::call_guard<nb::gil_scoped_release>(),
-          "Write the decision values of a member at some rows, a row for each family, and bounds on their errors.");
+          nb::arg("member"), nb::arg("rows"), nb::arg("flip"), nb::arg("f"), nb::arg("low"), nb::arg("high"), nb::arg("reach"),
+          nb::call_guard<nb::gil_scoped_release>(), "Write the decision values of a member at some rows, a column for each family.");
   using Found = smo::SharedSolutions;
   const auto show = [&]<class T>(const char* name, std::vector<T> Found::* field, const char* words) {
     shared.def_prop_ro(

@@ -47,7 +47,8 @@ class SharedFits::Family {
   // Asks for closer proofs of the problems with gap > 0.
   virtual void ask(Vector gap) = 0;
   virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
-  virtual void decisions(Index member, Places rows, double* out, double* errors) const = 0;
+  virtual void values(Index member, Index at, Places rows, const std::vector<Index>& ends, Places sorted, const SharedSolutions& found, bool flip,
+                      const SharedValues& out) const = 0;
   virtual Vector beta(Index member) const = 0;
   virtual double margin(Index member) const = 0;
 };
@@ -136,12 +137,13 @@ class SharedFits::FamilyOf final : public Family {
     for (Fit& fit : fits_) fit.gap = 0.0;
   }
 
-  void decisions(Index member, Places rows, double* out, double* errors) const override {
+  void values(Index member, Index at, Places rows, const std::vector<Index>& ends, Places sorted, const SharedSolutions& found, bool flip,
+              const SharedValues& out) const override {
     const Fit& fit = fits_[member];
-    const Index n = length(rows);
-    if (m_ == all_.rows && std::equal(order_.begin(), order_.end(), places_.begin())) {
-      for (Index k = 0; k < n; ++k) out[k] = fit.f[rows[k]];
-    } else {
+    const Index n = length(rows), a = at / count(fits_.size());
+    std::vector<double> sums;
+    const double* f = fit.f.data();
+    if (!covers_all()) {
       std::vector<const T*> from;
       std::vector<double> c;
       for (Index i = 0; i < m_; ++i)
@@ -149,23 +151,32 @@ class SharedFits::FamilyOf final : public Family {
           from.push_back(all_.row(places_[i]));
           c.push_back(fit.beta[i]);
         }
-      const Matrix<const double> factors = {c.data(), count(c.size()), 1, 1};
-      std::vector<double> sums(all_.columns, 0.0);
-      const std::vector<Index> ends = run_ends(rows);
+      sums.assign(all_.columns, 0.0);
       for (Index k = 0; k < n; k = ends[k])
-        proof::table_sum<T>()(from.data(), factors, rows[k], rows[k] + ends[k] - k, {sums.data(), 1, all_.columns, all_.columns});
-      for (Index k = 0; k < n; ++k) out[k] = sums[rows[k]];
+        proof::table_sum<T>()(from.data(), {c.data(), count(c.size()), 1, 1}, sorted[k], sorted[k] + ends[k] - k,
+                              {sums.data(), 1, all_.columns, all_.columns});
+      f = sums.data();
     }
-    std::vector<double> own_g(rows.size()), own_r(rows.size());
+    std::vector<double> own_g(rows.size()), own_r(rows.size()), errors(rows.size());
     for (Index k = 0; k < n; ++k) {
       own_g[k] = table_.g[rows[k]];
       own_r[k] = table_.r[rows[k]];
     }
     const double terms = static_cast<double>(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
-    proof::sum_errors(fit.beta, g_, r_, terms, own_g, own_r, {errors, rows.size()});
+    proof::sum_errors(fit.beta, g_, r_, terms, own_g, own_r, errors);
+    // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
+    const double gap = std::max(0.0, found.primal[at] - found.dual[at]), distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
+    double longest = 0.0;
+    for (Index i = 0; i < m_; ++i)
+      if (fit.upper[i] > fit.lower[i]) longest = std::max(longest, std::sqrt(std::max(0.0, diagonal_[i])));
     for (Index k = 0; k < n; ++k) {
-      errors[k] /= fit.margin;
-      out[k] /= fit.margin;
+      const double value = f[rows[k]] / fit.margin, reach = longest + std::sqrt(std::max(0.0, table_.diagonal[rows[k]]));
+      const double slack = distance * reach + errors[k] / fit.margin;
+      const double low = value + found.low[at] - slack, high = value + found.high[at] + slack, middle = value + 0.5 * (found.low[at] + found.high[at]);
+      out.f(k, a) = flip ? -middle : middle;
+      out.low(k, a) = flip ? -high : low;
+      out.high(k, a) = flip ? -low : high;
+      out.reach(k, a) = reach;
     }
   }
 
@@ -176,7 +187,7 @@ class SharedFits::FamilyOf final : public Family {
   // The family's own table, side by side in memory: all members and all C's read it.
   void copy_table() {
     if (table_of_family_.data != nullptr) return;
-    if (m_ == all_.rows && std::equal(order_.begin(), order_.end(), places_.begin())) {
+    if (covers_all()) {
       table_of_family_ = all_;
       return;
     }
@@ -190,6 +201,8 @@ class SharedFits::FamilyOf final : public Family {
     }
     table_of_family_ = {data, m_, m_, stride};
   }
+
+  bool covers_all() const { return m_ == all_.rows && std::equal(order_.begin(), order_.end(), places_.begin()); }
 
   DualBox box(const Fit& fit) const { return {p_.data(), fit.epsilon.data(), zeros_.data(), fit.lower.data(), fit.upper.data(), m_}; }
 
@@ -464,8 +477,12 @@ void SharedFits::beta(Index member, Out out) const {
   }
 }
 
-void SharedFits::decisions(Index member, Places rows, Matrix<double> out, Matrix<double> errors) const {
-  share(count(families_.size()), [&](Index a, int) { families_[a]->decisions(member, rows, out.row(a), errors.row(a)); });
+void SharedFits::values(Index member, Places rows, bool flip, const SharedValues& out) const {
+  std::vector<Index> sorted(rows.begin(), rows.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::vector<Index> ends = run_ends(sorted);
+  share(count(families_.size()),
+        [&](Index a, int) { families_[a]->values(member, a * members_ + member, rows, ends, sorted, found, flip, out); });
 }
 
 }  // namespace gapless::smo

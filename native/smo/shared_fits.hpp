@@ -39,6 +39,12 @@ struct SharedSolutions {
   std::vector<double> low, high, steps, seconds, checked, primal, dual, rounding, violation, outside, off, plain_primal, plain_dual, margin;
 };
 
+// Decision values, of each row and each family: f + b of the proven model, bounds on that of the exact optimum, and by how much both may differ for
+// each unit of ‖w − w*‖.
+struct SharedValues {
+  Matrix<double> f, low, high, reach;
+};
+
 class SharedFits {
  public:
   explicit SharedFits(const SharedTable& table);
@@ -52,8 +58,8 @@ class SharedFits {
 
   // β of a member, family after family, as `places` has the samples: of the proven model, or where the engine came to.
   void beta(Index member, Out out) const;
-  // out(a, k) = f of the proven model of family a at row rows[k] of K, and errors(a, k) a bound on its distance from the exact value.
-  void decisions(Index member, Places rows, Matrix<double> out, Matrix<double> errors) const;
+  // The values of a member's proven models at some rows of K, each of which is given once; `flip` changes their signs.
+  void values(Index member, Places rows, bool flip, const SharedValues& out) const;
 
   SharedSolutions found;
 

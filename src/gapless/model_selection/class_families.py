@@ -22,37 +22,30 @@ class Trained(NamedTuple):
         """Whether every pair is solved and proven."""
         return bool(self.columns["done"].all())
 
-    @property
-    def distance(self) -> np.ndarray:
-        """The bound on ‖w − w*‖ of each pair, as ``Certificate.distance_bound`` has it."""
-        gap = np.maximum(self.columns["primal"] - self.columns["dual"], 0.0)
-        return np.sqrt(np.where(self.columns["own"] > 0, gap, 2.0 * gap))
-
 
 class Values(NamedTuple):
-    """f of each pair of classes at some rows, positive for its second class, and bounds on the values of the exact optimum."""
+    """Decision values at the test rows of a fold, shaped (n_rows, n_pairs), with the signs of ``decision_function``."""
 
-    f: np.ndarray  # (n_pairs, n_rows)
+    f: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    reach: np.ndarray  # (n_pairs, n_rows): by how much f*(x) + b* may differ from f(x) + b for each unit of ‖w − w*‖
+    reach: np.ndarray  # by how much the exact optimum's value may differ for each unit of ‖w − w*‖
 
     def answers(self, estimator: Any, classes: np.ndarray) -> Answers:
         """What a clone answers; ``estimator`` tells how it resolves ties."""
         if len(classes) == 2:
-            f, low, high = self.f[0], self.low[0], self.high[0]
+            f, low, high = (each[:, 0] for each in self[:3])
             return Answers(f, low, high, classes[(f >= 0).astype(np.int64)], classes)
-        decisions = -self.f.T
         if estimator.break_ties:
             estimator.classes_ = classes
-            winners = estimator._winners(decisions)
+            winners = estimator._winners(self.f)
         else:
-            winners = vote(decisions, len(classes))
-        return Answers(decisions, -self.high.T, -self.low.T, classes[winners], classes)
+            winners = vote(self.f, len(classes))
+        return Answers(self.f, self.low, self.high, classes[winners], classes)
 
 
 class ClassFamilies:
-    """The samples, those of one class side by side and among them those that a fold scores; a family is a pair of classes."""
+    """The samples, those that a fold scores side by side and among them those of a class; a family is a pair of classes."""
 
     def __init__(
         self, X: Any, codes: np.ndarray, classes: np.ndarray, folds: list[tuple[np.ndarray, np.ndarray]]
@@ -61,7 +54,7 @@ class ClassFamilies:
         scored_by = np.zeros(len(codes), dtype=np.int64)
         for number, (_, test) in enumerate(folds):
             scored_by[test] = number
-        order = np.lexsort((scored_by, codes))
+        order = np.lexsort((codes, scored_by))
         self.place = np.empty(len(codes), dtype=np.int64)
         """Of each sample its row of the table."""
         self.place[order] = np.arange(len(codes))
@@ -78,20 +71,12 @@ class ClassFamilies:
         inside[self.place[train]] = weight[train] * box[self.codes[train]]
         return inside
 
-    def values(self, native: Any, member: int, fold: int, trained: Trained, length: np.ndarray) -> Values:
-        """The values at the test rows of a fold; ``length`` is √k(x, x) of each row."""
-        rows = np.sort(self.place[self.folds[fold][1]])
-        f, errors = np.empty((2, len(self.starts) - 1, len(rows)))
-        native.decisions(member, rows, f, errors)
-        back = np.searchsorted(rows, self.place[self.folds[fold][1]])
-        members, inside, _ = self._part(fold)
-        longest = np.maximum.reduceat(length[inside], members.starts[:-1])
-        reach = longest[:, None] + length[rows]
-        low, high = trained.columns["low"], trained.columns["high"]
-        slack = trained.distance[:, None] * reach + errors
-        bounds = f + low[:, None] - slack, f + high[:, None] + slack
-        middle = f + 0.5 * (low + high)[:, None]
-        return Values(*(each[:, back] for each in (middle, *bounds, reach)))
+    def values(self, native: Any, member: int, fold: int) -> Values:
+        """The values of a member at the test rows of its fold."""
+        rows = self.place[self.folds[fold][1]]
+        values = Values(*np.empty((4, len(rows), len(self.starts) - 1)))
+        native.values(member, rows, len(self.classes) > 2, *values)
+        return values
 
     def every_pair(self, fold: int, trained: Trained, length: np.ndarray) -> EveryPair:
         """The pairs of one fit, in the estimator's own order."""
@@ -105,9 +90,9 @@ class ClassFamilies:
             train = self.folds[fold][0]
             members = ClassPairs(self.codes[train], len(self.classes))
             rows = self.place[train[members.samples]]
-            local = [
-                begin + np.searchsorted(self.places[begin:end], rows[slice(*members.starts[q : q + 2])])
-                for q, (begin, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True))
-            ]
+            local, at = [], np.empty(len(self.codes), dtype=np.int64)
+            for q, (begin, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+                at[self.places[begin:end]] = np.arange(begin, end)
+                local.append(at[rows[slice(*members.starts[q : q + 2])]])
             self._parts[fold] = members, rows, np.concatenate(local)
         return self._parts[fold]

@@ -248,15 +248,13 @@ class _Members:
             gap = trained.columns["primal"] - trained.columns["dual"]
             if not (trained.done and values.f.size):
                 break
-            answers = values.answers(_Voting, self._families.classes) if len(self._families.classes) > 2 else None
-            low, high = (values.low[0], values.high[0]) if answers is None else (answers.low, answers.high)
+            low, high = (values.low[:, 0], values.high[:, 0]) if values.low.shape[1] == 1 else (values.low, values.high)
             rows = wishes.open_rows(fit.candidate, fit.fold, low, high)
             if rows is None or not rows.any():
                 break
             # A pair is solved more closely where its sign at an open row is not known, and where that has helped so far.
-            near = np.where((values.low < 0) & (values.high > 0) & rows, np.abs(values.f) / values.reach, np.inf).min(
-                axis=1
-            )
+            f, low, high, reach = (each[rows] for each in values)
+            near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
             asked = np.isfinite(near) & (gap < 0.5 * last)
             if not asked.any():
                 break
@@ -275,13 +273,7 @@ class _Members:
         trained = Trained(
             beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
         )
-        return trained, self._families.values(self._native, member, fit.fold, trained, self.length)
-
-
-class _Voting:
-    """Stands for an estimator whose ties do not matter."""
-
-    break_ties = False
+        return trained, self._families.values(self._native, member, fit.fold)
 
 
 def _is_ordinary(estimator: SVC) -> bool:
