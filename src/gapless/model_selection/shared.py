@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,14 +30,14 @@ from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
     Fold,
-    OneByOne,
     Wishes,
     counted,
+    fit_in_place,
     fit_timed,
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.side_by_side import side_by_side
+from gapless.model_selection.one_by_one import OneByOne, by_folds, decided
 from gapless.solve import AHEAD, STRICTER
 
 _MOST_BYTES = 2.0**31  # the memory for a Gram matrix; a search over more samples fits one by one
@@ -74,21 +75,21 @@ class SharedFits:
         """Each fit that is wanted, fold by fold, after the work that they share."""
         self._prepare(candidates, folds)
 
-        def fit_fold(fold: int) -> Iterator[FittedCandidate]:
+        def fit_fold(fold: int, places: list[int]) -> Iterator[FittedCandidate]:
             train, _ = folds[fold]
             params = fold_params(self.X, self.fit_params, train)
-            for place, candidate in enumerate(candidates):
+            for place in places:
                 given, part = self._ready.pop((place, fold), (None, 0.0))
                 if wishes.wanted(place, fold):
-                    estimator = with_parameters(self.estimator, candidate)
+                    estimator = with_parameters(self.estimator, candidates[place])
                     start = time.perf_counter()
                     X, y = _safe_split(estimator, self.X, self.y, train)
                     estimator._given = given
                     fitted = fit_timed(estimator, X, y, params, start - part, (place, fold))
                     del estimator._given
-                    yield fitted
+                    yield decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, folds[fold], wishes)
 
-        yield from side_by_side(fit_fold, len(folds), self.n_jobs)
+        yield from by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
 
     def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
         """Solve what the candidates have in common on all folds at once; ``fit_all`` then only makes estimators of it."""
