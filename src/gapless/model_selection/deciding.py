@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from gapless.errors import UnsupportedError
 from gapless.model_selection.fold import Answers
 from gapless.model_selection.intervals import last_step
+from gapless.proof.certificate import Certificate
 
 _LEAST_TOL = 1e-14  # float64 proves no smaller relative gap
 _STEP = 1e-2  # what tol is multiplied by from one fit to the next: intervals, which shrink as its root, become ten times narrower
@@ -27,10 +28,28 @@ def answers_of(estimator: Any, X: Any) -> Answers | None:
         for _, _, step in estimator._iter(with_final=False):
             X = step.transform(X)
     try:
-        low, high = last.decision_interval(X)
+        low, high = around_middle(last.certificates_, *last.decision_interval(X))
     except UnsupportedError:  # a kernel that is given as a matrix
         return None
     return Answers(None, low, high, last.predict(X), getattr(last, "classes_", None))
+
+
+def around_middle(certificates: list[Certificate], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Decision intervals of the optimum whose offset is in the middle, from those of all optima, where several offsets b are optimal.
+
+    With a small C all α may be at their bound, and then an interval of b is optimal; estimators take its middle, as LIBSVM does. Both ends of that
+    interval fall where decision values without b rise, and move with them where all move by the same amount: they move by no more than the largest
+    change of a decision value, and so does the middle. Hence the half width of the interval, which ``decision_interval`` adds on both sides, is not
+    needed for the optimum with the middle b, however many optima there are.
+    """
+    intervals = np.array([each.offset_intervals for each in certificates])  # (subproblems, offsets of each, 2)
+    if (
+        intervals.ndim != 3 or intervals.shape[1] != 1
+    ):  # ν-forms and machines of all classes at once have several offsets, or none
+        return low, high
+    half = 0.5 * (intervals[:, 0, 1] - intervals[:, 0, 0])
+    half[~np.isfinite(half)] = 0.0
+    return low + half, high - half
 
 
 def decide(
