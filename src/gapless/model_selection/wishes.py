@@ -45,11 +45,17 @@ class SearchWishes:
         self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
         self.known = Outcomes(len(models), len(folds))
         self._metrics = [scoring.metrics(model) for model in models]
-        self.needs_intervals = any(self._metrics)
-        self.race = self._start() if any(metric in each for each in self._metrics) else None
+        self.race: Race | None = None
+        try:
+            if any(self._metrics):
+                self._targets = [scoring.targets(test) for _, test in folds]
+                self._classes = [np.unique(scoring.targets(train)) for train, _ in folds]
+            if any(metric in each for each in self._metrics):
+                self.race = self._start()
+        except (ValueError, TypeError):  # of targets that no metric takes: the fits and the scorer tell what is wrong
+            self._metrics = [{} for _ in models]
+        self.needs_intervals = any(map(bool, self._metrics))
         self.races = racing and self.race is not None
-        self._targets = [scoring.targets(test) for _, test in folds] if self.needs_intervals else []
-        self._classes = [np.unique(scoring.targets(train)) for train, _ in folds] if self.needs_intervals else []
 
     def _start(self) -> Race:
         """The race before any fit: bounds on the score of any model."""
