@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <numeric>
 
 #include "core/pool.hpp"
 #include "core/runs.hpp"
@@ -12,6 +12,7 @@
 #include "smo/active_set.hpp"
 #include "smo/engine.hpp"
 #include "smo/gap_estimate.hpp"
+#include "smo/violation.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -20,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
 constexpr Index columns = 512;      // columns of the table that a thread sums at a time
+constexpr Index tile = 64;           // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
 constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
 
@@ -37,6 +39,13 @@ struct Fit {
   bool left = false;  // whether the engine gave up
 };
 
+// What decision values of a proven model are made from: rows of the table and their factors, and the numbers of its proof.
+struct Expansion {
+  std::vector<const void*> rows;
+  std::vector<double> c;
+  double terms = 0.0, distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
+};
+
 }  // namespace
 
 class SharedFits::Family {
@@ -47,8 +56,10 @@ class SharedFits::Family {
   // Asks for closer proofs of the problems with gap > 0.
   virtual void ask(Vector gap) = 0;
   virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
-  virtual void values(Index member, Index at, Places rows, const std::vector<Index>& ends, Places sorted, const SharedSolutions& found, bool flip,
-                      const SharedValues& out) const = 0;
+  virtual Expansion expansion(Index member, Index at, const SharedSolutions& found) const = 0;
+  // Writes f + b of the proven model at the rows of K from `begin` to `end`, and bounds on their errors.
+  virtual void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f,
+                      double* errors) const = 0;
   virtual Vector beta(Index member) const = 0;
   virtual double margin(Index member) const = 0;
 };
@@ -137,46 +148,39 @@ class SharedFits::FamilyOf final : public Family {
     for (Fit& fit : fits_) fit.gap = 0.0;
   }
 
-  void values(Index member, Index at, Places rows, const std::vector<Index>& ends, Places sorted, const SharedSolutions& found, bool flip,
-              const SharedValues& out) const override {
+  Expansion expansion(Index member, Index at, const SharedSolutions& found) const override {
     const Fit& fit = fits_[member];
-    const Index n = length(rows), a = at / count(fits_.size());
-    std::vector<double> sums;
-    const double* f = fit.f.data();
-    if (!covers_all()) {
-      std::vector<const T*> from;
-      std::vector<double> c;
+    Expansion out;
+    if (!covers_all())
       for (Index i = 0; i < m_; ++i)
         if (fit.beta[i] != 0.0) {
-          from.push_back(all_.row(places_[i]));
-          c.push_back(fit.beta[i]);
+          out.rows.push_back(all_.row(places_[i]));
+          out.c.push_back(fit.beta[i]);
         }
-      sums.assign(all_.columns, 0.0);
-      for (Index k = 0; k < n; k = ends[k])
-        proof::table_sum<T>()(from.data(), {c.data(), count(c.size()), 1, 1}, sorted[k], sorted[k] + ends[k] - k,
-                              {sums.data(), 1, all_.columns, all_.columns});
-      f = sums.data();
-    }
-    std::vector<double> own_g(rows.size()), own_r(rows.size()), errors(rows.size());
-    for (Index k = 0; k < n; ++k) {
-      own_g[k] = table_.g[rows[k]];
-      own_r[k] = table_.r[rows[k]];
-    }
-    const double terms = static_cast<double>(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
-    proof::sum_errors(fit.beta, g_, r_, terms, own_g, own_r, errors);
+    out.terms = static_cast<double>(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
     // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
-    const double gap = std::max(0.0, found.primal[at] - found.dual[at]), distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
-    double longest = 0.0;
+    const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
+    out.distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
     for (Index i = 0; i < m_; ++i)
-      if (fit.upper[i] > fit.lower[i]) longest = std::max(longest, std::sqrt(std::max(0.0, diagonal_[i])));
+      if (fit.upper[i] > fit.lower[i]) out.longest = std::max(out.longest, diagonal_[i]);
+    out.longest = std::sqrt(out.longest);
+    return out;
+  }
+
+  void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f, double* errors) const override {
+    const Fit& fit = fits_[member];
+    const Index n = end - begin;
+    if (covers_all()) {
+      std::copy_n(fit.f.data() + begin, n, f);
+    } else {
+      std::fill_n(f, n, 0.0);
+      proof::table_sum<T>()(reinterpret_cast<const T* const*>(sums.rows.data()), {sums.c.data(), count(sums.c.size()), 1, 1}, begin, end,
+                            {f - begin, 1, end, end});
+    }
+    proof::sum_errors(fit.beta, g_, r_, sums.terms, table_.g.subspan(begin, n), table_.r.subspan(begin, n), {errors, static_cast<std::size_t>(n)});
     for (Index k = 0; k < n; ++k) {
-      const double value = f[rows[k]] / fit.margin, reach = longest + std::sqrt(std::max(0.0, table_.diagonal[rows[k]]));
-      const double slack = distance * reach + errors[k] / fit.margin;
-      const double low = value + found.low[at] - slack, high = value + found.high[at] + slack, middle = value + 0.5 * (found.low[at] + found.high[at]);
-      out.f(k, a) = flip ? -middle : middle;
-      out.low(k, a) = flip ? -high : low;
-      out.high(k, a) = flip ? -low : high;
-      out.reach(k, a) = reach;
+      f[k] = f[k] / fit.margin + 0.5 * (found.low[at] + found.high[at]);
+      errors[k] /= fit.margin;
     }
   }
 
@@ -219,16 +223,34 @@ class SharedFits::FamilyOf final : public Family {
     Index violators;
   };
   Start judged(const Fit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) const {
-    double offset = 0.0;
-    std::vector<Index> room;
     const DualBox dual = box(fit);
-    const double gap = own_gap(dual, m_, beta.data(), f.data(), {groups_.data(), 1}, totals_.data(), true, &offset, room).gap;
+    double offset = 0.0, gap = 0.0;
+    if (fit.fresh) {
+      std::vector<Index> room;
+      gap = own_gap(dual, m_, beta.data(), f.data(), {groups_.data(), 1}, totals_.data(), true, &offset, room).gap;
+    } else {
+      std::vector<double> up(m_), down(m_);
+      survey(dual, m_, diagonal_.data(), beta.data(), f.data(), {groups_.data(), 1}, true, up.data(), down.data());
+      offset = middle(up, down);
+    }
     Index violators = 0;
     for (Index i = 0; i < m_; ++i) {
       const double level = f[i] + offset;
       violators += dual.rise(i, beta[i]) - level > kkt || level - dual.fall(i, beta[i]) > kkt;
     }
     return {gap, violators};
+  }
+  // An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
+  static double middle(std::vector<double>& up, std::vector<double>& down) {
+    std::erase_if(up, [](double value) { return value <= -big; });
+    std::erase_if(down, [](double value) { return value >= big; });
+    if (up.empty() || down.empty()) return 0.0;
+    // The k-th largest rise and the k-th least fall, for the largest k at which they still violate.
+    std::sort(up.begin(), up.end(), std::greater<>());
+    std::sort(down.begin(), down.end());
+    std::size_t k = 0;
+    while (k + 1 < up.size() && k + 1 < down.size() && up[k] > down[k]) ++k;
+    return 0.5 * (up[k] + down[k]);
   }
 
   // The first β of a member, and as another point to try, where C is so small that it may be better: every β at its bound, those of the heavier class
@@ -478,11 +500,33 @@ void SharedFits::beta(Index member, Out out) const {
 }
 
 void SharedFits::values(Index member, Places rows, bool flip, const SharedValues& out) const {
-  std::vector<Index> sorted(rows.begin(), rows.end());
-  std::sort(sorted.begin(), sorted.end());
-  const std::vector<Index> ends = run_ends(sorted);
-  share(count(families_.size()),
-        [&](Index a, int) { families_[a]->values(member, a * members_ + member, rows, ends, sorted, found, flip, out); });
+  const Index families = count(families_.size()), n = length(rows);
+  std::vector<Expansion> expansions(families_.size());
+  share(families, [&](Index a, int) { expansions[a] = families_[a]->expansion(member, a * members_ + member, found); });
+  // Rows side by side are taken together, some columns of the table at a time, so that all families read them while they are in the cache.
+  std::vector<Index> order(rows.size());
+  std::iota(order.begin(), order.end(), Index(0));
+  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return rows[i] < rows[j]; });
+  std::vector<Index> starts;
+  for (Index k = 0; k < n; ++k)
+    if (k == 0 || rows[order[k]] != rows[order[k - 1]] + 1 || k - starts.back() == tile) starts.push_back(k);
+  share(count(starts.size()), [&](Index piece, int) {
+    const Index first = starts[piece], last = piece + 1 < count(starts.size()) ? starts[piece + 1] : n, begin = rows[order[first]];
+    double f[tile], errors[tile], length[tile];
+    for (Index k = 0; k < last - first; ++k) length[k] = std::sqrt(std::max(0.0, table_.diagonal[begin + k]));
+    for (Index a = 0; a < families; ++a) {
+      const Expansion& sums = expansions[a];
+      families_[a]->values(sums, member, a * members_ + member, begin, begin + last - first, found, f, errors);
+      for (Index k = 0; k < last - first; ++k) {
+        const Index row = order[first + k];
+        const double value = flip ? -f[k] : f[k], reach = sums.longest + length[k], slack = sums.distance * reach + errors[k];
+        out.f(row, a) = value;
+        out.low(row, a) = value - slack;
+        out.high(row, a) = value + slack;
+        out.reach(row, a) = reach;
+      }
+    }
+  });
 }
 
 }  // namespace gapless::smo

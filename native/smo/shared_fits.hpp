@@ -40,7 +40,7 @@ struct SharedSolutions {
 };
 
 // Decision values, of each row and each family: f + b of the proven model, bounds on that of the exact optimum, and by how much both may differ for
-// each unit of ‖w − w*‖.
+// each unit of ‖w − w*‖. Of several optimal b the middle one counts (`around_middle` of gapless/model_selection/deciding.py).
 struct SharedValues {
   Matrix<double> f, low, high, reach;
 };

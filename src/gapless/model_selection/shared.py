@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,6 @@ from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
     Fold,
-    OneByOne,
     Wishes,
     counted,
     fit_timed,
@@ -43,6 +42,7 @@ from gapless.model_selection.fold import (
     with_parameters,
 )
 from gapless.model_selection.kernel_table import KernelTable, fits_in_memory
+from gapless.model_selection.one_by_one import OneByOne
 from gapless.solve import AHEAD, STRICTER
 
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
@@ -83,32 +83,49 @@ class SharedFits:
         """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing."""
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
         plan = _Plan.of(self, estimators, folds)
-        done = set()
+        done: set[tuple[int, int]] = set()
         if plan is not None:
-            for key, fits in plan.by_kernel.items():
-                for fitted in self._fit_kernel(plan, plan.kernels[key], estimators, fits, wishes):
-                    done.add((fitted.candidate, fitted.fold))
-                    yield fitted
+            shared = _Stage(plan, estimators, wishes, done)
+            every, all_folds = range(len(candidates)), range(len(folds))
+            if not wishes.races or len(folds) < 2:
+                yield from self._run(shared, every, all_folds, decide=True)
+            else:
+                # The first fold shows which candidate is good. That one runs through all folds, and the others have to keep up with it. In the end
+                # those that may still win are trained on until their scores are decided.
+                yield from self._run(shared, every, [0], decide=False)
+                yield from self._run(shared, wishes.by_promise()[:1], all_folds, decide=True)
+                yield from self._run(shared, every, all_folds, decide=False)
+                yield from self._run(shared, wishes.by_promise(), all_folds, decide=True)
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
-    def _fit_kernel(
-        self, plan: _Plan, kernel: Kernel, estimators: list[SVC], fits: list[_Fit], wishes: Wishes
+    def _run(
+        self, stage: _Stage, candidates: Iterable[int], folds: Iterable[int], decide: bool
     ) -> Iterator[FittedCandidate]:
+        """The fits of these candidates on these folds, kernel by kernel; with ``decide`` also those again whose scores are open."""
+        chosen, of_folds = set(candidates), set(folds)
+        for key, fits in stage.plan.by_kernel.items():
+            own = [
+                fit for fit in fits if fit.candidate in chosen and fit.fold in of_folds and stage.is_due(fit, decide)
+            ]
+            if own:
+                yield from self._fit_kernel(stage, stage.plan.kernels[key], own, decide)
+
+    def _fit_kernel(self, stage: _Stage, kernel: Kernel, fits: list[_Fit], decide: bool) -> Iterator[FittedCandidate]:
         """The fits of one kernel."""
         began = time.perf_counter()
-        fits = [fit for fit in fits if wishes.wanted(fit.candidate, fit.fold)]
-        table = KernelTable.of(kernel, plan.families.rows) if fits else None
+        table = KernelTable.of(kernel, stage.plan.families.rows)
         if table is None:  # the fits say in words what is wrong
             return
-        shared = _Members(plan, table, fits, estimators[fits[0].candidate])
+        members = _Members(stage.plan, table, fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
-        for turn in range(shared.longest):
+        for turn in range(members.longest):
             began = time.perf_counter()
-            trained = shared.advance(turn, wishes)
-            decided = [(fit, shared.decide(member, fit, wishes)) for member, fit in trained.items()]
-            part = table_time + (time.perf_counter() - began) / max(1, len(decided))
-            for fit, (found, values) in decided:
-                yield self._fitted(plan, shared.length, estimators[fit.candidate], fit, (found, values), part)
+            trained = members.advance(turn, lambda fit: stage.is_due(fit, decide))
+            known = [(fit, members.decide(member, fit, stage, decide)) for member, fit in trained.items()]
+            part = table_time + (time.perf_counter() - began) / max(1, len(known))
+            for fit, found in known:
+                stage.done.add((fit.candidate, fit.fold))
+                yield self._fitted(stage.plan, members.length, stage.estimators[fit.candidate], fit, found, part)
 
     def _fitted(
         self, plan: _Plan, length: np.ndarray, estimator: SVC, fit: _Fit, found: tuple[Trained, Values], seconds: float
@@ -141,12 +158,38 @@ class SharedFits:
         return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers)
 
 
+class _Stage:
+    """What is done of the fits that share work, and which scores are open."""
+
+    def __init__(self, plan: _Plan, estimators: list[SVC], wishes: Wishes, done: set[tuple[int, int]]) -> None:
+        self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
+        self._open: set[tuple[int, int]] = set()
+
+    def is_due(self, fit: _Fit, decide: bool) -> bool:
+        """Whether a fit is to be made, or made again to decide its score."""
+        place = fit.candidate, fit.fold
+        return (decide and place in self._open) if place in self.done else self.wishes.wanted(*place)
+
+    def open_rows(self, fit: _Fit, values: Values) -> np.ndarray | None:
+        """The test rows of a fit that its values leave open; None where it need not be decided."""
+        low, high = values.low, values.high
+        if low.shape[1] == 1:
+            low, high = low[:, 0], high[:, 0]
+        rows = self.wishes.open_rows(fit.candidate, fit.fold, low, high) if len(low) else None
+        if rows is None or not rows.any():
+            self._open.discard((fit.candidate, fit.fold))
+            return None
+        self._open.add((fit.candidate, fit.fold))
+        return rows
+
+
 class _Others:
     """The wishes for the fits that are not done yet."""
 
     def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self._wishes, self._done = wishes, done
-        self.open_rows = wishes.open_rows
+        self.open_rows, self.by_promise = wishes.open_rows, wishes.by_promise
+        self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether this fit is left to do."""
@@ -225,12 +268,12 @@ class _Members:
     def _aim(self) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
-    def advance(self, turn: int, wishes: Wishes) -> dict[int, _Fit]:
-        """Solve the next C of each member, where that is wanted; the fits by member."""
+    def advance(self, turn: int, is_due: Callable[[_Fit], bool]) -> dict[int, _Fit]:
+        """Solve the next C of each member, where that is due; the fits by member."""
         todo = {
             member: chain[turn]
             for member, chain in enumerate(self._chains)
-            if turn < len(chain) and wishes.wanted(chain[turn].candidate, chain[turn].fold)
+            if turn < len(chain) and is_due(chain[turn])
         }
         C = np.zeros(len(self._chains))
         for member, fit in todo.items():
@@ -239,31 +282,28 @@ class _Members:
             self._native.advance(C, np.full(len(C), self._tol), **self._aim)
         return todo
 
-    def decide(self, member: int, fit: _Fit, wishes: Wishes) -> tuple[Trained, Values]:
-        """What is known of a fit, after its problems were solved as closely as its score needs."""
+    def decide(self, member: int, fit: _Fit, stage: _Stage, decide: bool) -> tuple[Trained, Values]:
+        """What is known of a fit; with ``decide`` after its problems were solved as closely as its score needs."""
         trained, values = self._look(member, fit)
-        gaps = np.full((len(self._families.starts) - 1, len(self._chains)), 0.0)
+        gaps = np.zeros((len(self._families.starts) - 1, len(self._chains)))
         last = np.full(len(gaps), np.inf)
-        for _ in range(_DECIDING):
-            gap = trained.columns["primal"] - trained.columns["dual"]
-            if not (trained.done and values.f.size):
-                break
-            low, high = (values.low[:, 0], values.high[:, 0]) if values.low.shape[1] == 1 else (values.low, values.high)
-            rows = wishes.open_rows(fit.candidate, fit.fold, low, high)
-            if rows is None or not rows.any():
+        rows = stage.open_rows(fit, values) if trained.done else None
+        for _ in range(_DECIDING if decide else 0):
+            if rows is None:
                 break
             # A pair is solved more closely where its sign at an open row is not known, and where that has helped so far.
             f, low, high, reach = (each[rows] for each in values)
             near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
+            gap = trained.columns["primal"] - trained.columns["dual"]
             asked = np.isfinite(near) & (gap < 0.5 * last)
             if not asked.any():
                 break
             last = np.where(asked, gap, 0.0)
             wanted = np.minimum(_SURELY * near**2, 0.1 * gap) / trained.columns["primal"]
-            gaps[:] = 0.0
             gaps[:, member] = np.where(asked, np.maximum(wanted, _LEAST_GAP), 0.0)
             self._native.tighten(gaps.ravel(), **self._aim)
             trained, values = self._look(member, fit)
+            rows = stage.open_rows(fit, values)
         return trained, values
 
     def _look(self, member: int, fit: _Fit) -> tuple[Trained, Values]:
