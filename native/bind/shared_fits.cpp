@@ -1,10 +1,11 @@
-// Bindings of native/smo/shared_fits.hpp.
+// Bindings of native/smo/shared_fits.hpp and native/kernels/distances.hpp.
 #include <variant>
 
 #include <nanobind/stl/variant.h>
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
+#include "kernels/distances.hpp"
 #include "smo/shared_fits.hpp"
 
 namespace gapless::bind {
@@ -48,6 +49,19 @@ Matrix<double> rows_of(const Writable& array) {
 }  // namespace
 
 void bind_shared_fits(nb::module_& m) {
+  m.def(
+      "squared_distances",
+      [](In2<double> X, Writable out) {
+        squared_distances({X.data(), count(X.shape(0)), count(X.shape(1)), count(X.shape(1))}, rows_of(out));
+      },
+      nb::arg("X"), nb::arg("out"), nb::call_guard<nb::gil_scoped_release>(), "Write all squared distances of the rows of X.");
+  m.def(
+      "gaussian",
+      [](In2<double> distances, double gamma, Writable out) {
+        gaussian({distances.data(), count(distances.shape(0)), count(distances.shape(1)), count(distances.shape(1))}, gamma, rows_of(out));
+      },
+      nb::arg("distances"), nb::arg("gamma"), nb::arg("out"), nb::call_guard<nb::gil_scoped_release>(),
+      "Write exp(−γ d) for each of the squared distances d; out may be the distances.");
   nb::class_<SharedFits> shared(m, "SharedFits", "Many problems on one table of kernel entries; native/smo/shared_fits.hpp.");
   shared
       .def(

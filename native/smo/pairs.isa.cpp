@@ -119,8 +119,9 @@ GAPLESS_INLINE double middle_of(const DualBox& dual, Index n, const double* beta
 }
 
 template <class T>
-GAPLESS_INLINE void set_slopes(const DualBox& dual, Index k, double beta, double near, const Sweeps<T>& s) {
-  const double rise = dual.rise(k, beta) - near, fall = dual.fall(k, beta) - near;
+GAPLESS_INLINE void set_slopes(const DualBox& dual, Index k, double beta, const Sweeps<T>& s) {
+  // In float32 slopes are less p, as g is f less p: what is left of them at the margin is small, or zero, and has all its digits.
+  const double less = sizeof(T) == 4 ? dual.p[k] : 0.0, rise = dual.rise(k, beta) - less, fall = dual.fall(k, beta) - less;
   s.rise[k] = static_cast<T>(rise > -never ? rise : -never);
   s.fall[k] = static_cast<T>(fall < never ? fall : never);
 }
@@ -140,7 +141,7 @@ Index solve(const PairBlock<T>& block, bool second_order, double target, Index m
     near[k] = sizeof(T) == 4 ? dual.p[k] - middle : 0.0;
     s.g[k] = static_cast<T>(f[k] - near[k]);
     s.both[k] = static_cast<T>(diagonal[k] + dual.d[k]);
-    set_slopes(dual, k, beta[k], near[k], s);
+    set_slopes(dual, k, beta[k], s);
   }
   for (Index k = q; k < wide; ++k) {
     s.g[k] = 0;
@@ -182,8 +183,8 @@ Index solve(const PairBlock<T>& block, bool second_order, double target, Index m
     change_j = static_cast<T>(new_j - beta[j]);
     beta[i] = new_i;
     beta[j] = new_j;
-    set_slopes(dual, i, new_i, near[i], s);
-    set_slopes(dual, j, new_j, near[j], s);
+    set_slopes(dual, i, new_i, s);
+    set_slopes(dual, j, new_j, s);
     ++step;
   }
   for (Index k = 0; k < q; ++k) f[k] = static_cast<double>(s.g[k]) + near[k];

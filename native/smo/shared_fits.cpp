@@ -137,10 +137,10 @@ class SharedFits::FamilyOf final : public Family {
     std::vector<proof::TableRoom> rooms(static_cast<std::size_t>(core_count()));
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
       share(count(pending.size()), [&](Index k, int) { step(fits_[pending[k]], targets.turns); });
-      const std::vector<Index> terms = expand(pending, &Fit::next_beta, &Fit::next_f);
+      const double terms = expand(pending, &Fit::next_beta, &Fit::next_f);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];
-        judge(fits_[m], targets, terms[k], rooms[thread], began, number * count(fits_.size()) + m, found);
+        judge(fits_[m], targets, terms, rooms[thread], began, number * count(fits_.size()) + m, found);
       });
       std::erase_if(pending, [&](Index m) { return fits_[m].left || fits_[m].gap == 0.0; });
     }
@@ -157,7 +157,7 @@ class SharedFits::FamilyOf final : public Family {
           out.rows.push_back(all_.row(places_[i]));
           out.c.push_back(fit.beta[i]);
         }
-    out.terms = static_cast<double>(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
+    out.terms = proof::table_roundings(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
     // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
     const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
     out.distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
@@ -335,21 +335,17 @@ class SharedFits::FamilyOf final : public Family {
     return bounded;
   }
 
-  // f = Kβ for some members at a time; returns the number of terms of each.
-  std::vector<Index> expand(const std::vector<Index>& which, std::vector<double> Fit::* beta, std::vector<double> Fit::* f) {
+  // f = Kβ for some members at a time; returns the roundings of each sum.
+  double expand(const std::vector<Index>& which, std::vector<double> Fit::* beta, std::vector<double> Fit::* f) {
     const Index models = count(which.size());
     std::vector<const T*> rows;
     std::vector<double> c;
-    std::vector<Index> terms(which.size(), 0);
     for (Index i = 0; i < m_; ++i) {
       bool any = false;
       for (const Index m : which) any = any || (fits_[m].*beta)[i] != 0.0;
       if (!any) continue;
       rows.push_back(table_of_family_.row(i));
-      for (Index k = 0; k < models; ++k) {
-        c.push_back((fits_[which[k]].*beta)[i]);
-        terms[k] += c.back() != 0.0;
-      }
+      for (const Index m : which) c.push_back((fits_[m].*beta)[i]);
     }
     std::vector<double> sums(static_cast<std::size_t>(models * m_), 0.0);
     const Matrix<double> out = {sums.data(), models, m_, m_};
@@ -358,7 +354,7 @@ class SharedFits::FamilyOf final : public Family {
       proof::table_sum<T>()(rows.data(), factors, piece * columns, std::min((piece + 1) * columns, m_), out);
     });
     for (Index k = 0; k < models; ++k) (fits_[which[k]].*f).assign(out.row(k), out.row(k) + m_);
-    return terms;
+    return proof::table_roundings(count(rows.size()));
   }
 
   void step(Fit& fit, double turns) {
@@ -408,10 +404,10 @@ class SharedFits::FamilyOf final : public Family {
     });
   }
 
-  void judge(Fit& fit, const SharedTargets& targets, Index terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
+  void judge(Fit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
     proof::Interval offsets[1];
     const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
-    const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, static_cast<double>(terms), offsets, room);
+    const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
     const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal);
     const bool known = found.done[at] > 0 && found.steps[at] >= 0.0;
     const bool met = std::isfinite(gap) && gap <= goal && proven.violation <= targets.kkt;

@@ -596,6 +596,14 @@ class EveryPair:
     def own(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """1 where w is that of the dual point, 0 where it was stretched."""
 
+def squared_distances(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """Write all squared distances of the rows of X."""
+
+def gaussian(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Write exp(−γ d) for each of the squared distances d; out may be the distances.
+    """
+
 class SharedFits:
     """
     Many problems on one table of kernel entries; native/smo/shared_fits.hpp.

@@ -108,6 +108,15 @@ def _by_differences(X: Matrix) -> np.ndarray:
     return np.full(X.shape[0], 2.0 * (X.shape[1] + _ROUNDINGS) + _FUNCTION)
 
 
+def distance_magnitudes(X: Matrix) -> Magnitudes:
+    """(g, r) of a Gaussian kernel whose entries are computed from squared distances (native/kernels/distances.hpp).
+
+    A sum of d squared differences has a relative error of (d + 3) u, the product with γ adds 2 u, and t exp(−t) ≤ 1/e; the exponential is off by 3 u.
+    """
+    n, d = X.shape
+    return np.ones(n), np.full(n, 0.5 * _MORE * ((d + 5.0) / np.e + 3.0))
+
+
 def _far(X: Matrix, enough: float) -> np.ndarray:
     """A bound on ‖x − c‖² for every origin c that the panels may choose: zero for sparse rows; for dense rows a mean of some of them, or zero.
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from gapless import _native
 from gapless.data.scale import LARGEST
-from gapless.kernels import Kernel, Panels
-from gapless.kernels.rounding import UNIT, magnitudes
+from gapless.kernels import RBF, Kernel, Panels
+from gapless.kernels.rounding import UNIT, distance_magnitudes, magnitudes
 
 FULL_BYTES = 2**30
 """The most memory for a table in float64; a larger one is in float32."""
 MOST_BYTES = 2**31
 """The most memory for a table in float32: that of 23,170 samples. A search over more samples has no table."""
 
+_FEW_FEATURES = 256  # with more, products by BLAS's tricks are several times faster than differences
 _STRIP = 1024  # rows of float64 that are computed at a time where the table is in float32
 _ROUNDED = 2.0**-24  # the error of an entry that is rounded to float32, as a share of it
 
@@ -27,29 +31,62 @@ class KernelTable(NamedTuple):
     g: np.ndarray
     r: np.ndarray
 
-    @classmethod
-    def of(cls, kernel: Kernel, X: Any) -> KernelTable | None:
-        """The table of these samples; None where an entry is too large for a proof.
+
+class Tables:
+    """The tables of several kernels on the same samples, one at a time; for Gaussian kernels the distances are computed once."""
+
+    def __init__(self, X: Any, kernels: Iterable[Kernel]) -> None:
+        self.X = X
+        self._gaussians = sum(_by_distance(kernel, X) for kernel in kernels)
+        self._distances: np.ndarray | None = None
+
+    def table(self, kernel: Kernel) -> KernelTable | None:
+        """The table of a kernel; None where an entry is too large for a proof.
 
         Entries are computed in float64. In a table of float32 each is rounded once more, by at most 2⁻²⁴ of it, which ``r`` counts.
         """
-        n = X.shape[0]
-        g, r = magnitudes(kernel, X)
+        n = self.X.shape[0]
+        if _by_distance(kernel, self.X):
+            return KernelTable(
+                self._gaussian(float(kernel.get_params()["gamma"])), np.ones(n), *distance_magnitudes(self.X)
+            )
+        g, r = magnitudes(kernel, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
-            diagonal = kernel.diag(X)
+            diagonal = kernel.diag(self.X)
             if not (np.isfinite(diagonal).all() and diagonal.max() <= LARGEST**2):
                 return None
             if 8 * n**2 <= FULL_BYTES:
-                entries = Panels(kernel, X, np.float64).square(np.arange(n))
-                return cls(entries, diagonal, g, r) if np.isfinite(entries).all() else None
+                entries = Panels(kernel, self.X, np.float64).square(np.arange(n))
+                return KernelTable(entries, diagonal, g, r) if np.isfinite(entries).all() else None
             entries = np.empty((n, n), dtype=np.float32)
             for begin in range(0, n, _STRIP):
-                strip = Panels(kernel, X[begin:], np.float64).cross(X[begin : begin + _STRIP])
+                strip = Panels(kernel, self.X[begin:], np.float64).cross(self.X[begin : begin + _STRIP])
                 if not np.isfinite(strip).all():
                     return None
                 entries[begin : begin + _STRIP, begin:] = strip
                 entries[begin:, begin : begin + _STRIP] = strip.T
-        return cls(entries, diagonal, g, r + 0.5 * (1 + 1e-6) * _ROUNDED / UNIT * g)
+        return KernelTable(entries, diagonal, g, r + 0.5 * (1 + 1e-6) * _ROUNDED / UNIT * g)
+
+    def _gaussian(self, gamma: float) -> np.ndarray:
+        n = self.X.shape[0]
+        if self._distances is None:
+            self._distances = np.empty((n, n))
+            _native.squared_distances(np.ascontiguousarray(self.X, dtype=np.float64), self._distances)
+        entries = self._distances if self._gaussians == 1 else np.empty((n, n))
+        _native.gaussian(self._distances, gamma, entries)
+        if self._gaussians == 1:  # the distances are overwritten
+            self._distances = None
+        return entries
+
+
+def _by_distance(kernel: Kernel, X: Any) -> bool:
+    """Whether the table is computed from distances: that of a Gaussian kernel in float64, on rows that are few features long."""
+    return (
+        isinstance(kernel, RBF)
+        and not sp.issparse(X)
+        and X.shape[1] <= _FEW_FEATURES
+        and 8 * X.shape[0] ** 2 <= FULL_BYTES
+    )
 
 
 def fits_in_memory(n: int) -> bool:

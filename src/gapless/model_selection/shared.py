@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,17 +38,19 @@ from gapless.model_selection.fold import (
     Fold,
     Wishes,
     counted,
+    fit_in_place,
     fit_timed,
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.kernel_table import KernelTable, fits_in_memory
-from gapless.model_selection.one_by_one import OneByOne
+from gapless.model_selection.kernel_table import KernelTable, Tables, fits_in_memory
+from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.solve import AHEAD, STRICTER
 
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
 _LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
 _DECIDING = 4  # the most times that the problems of a fit are solved more closely to decide its score
+_FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
 _SURELY = 0.25  # the share of the gap at which a sample would just be decided that is asked for
 
 
@@ -113,7 +116,7 @@ class SharedFits:
     def _fit_kernel(self, stage: _Stage, kernel: Kernel, fits: list[_Fit], decide: bool) -> Iterator[FittedCandidate]:
         """The fits of one kernel."""
         began = time.perf_counter()
-        table = KernelTable.of(kernel, stage.plan.families.rows)
+        table = stage.tables.table(kernel)
         if table is None:  # the fits say in words what is wrong
             return
         members = _Members(stage.plan, table, fits, stage.estimators[fits[0].candidate])
@@ -125,26 +128,33 @@ class SharedFits:
             part = table_time + (time.perf_counter() - began) / max(1, len(known))
             for fit, found in known:
                 stage.done.add((fit.candidate, fit.fold))
-                yield self._fitted(stage.plan, members.length, stage.estimators[fit.candidate], fit, found, part)
+                yield self._fitted(stage, members.length, fit, found, part, decide)
 
     def _fitted(
-        self, plan: _Plan, length: np.ndarray, estimator: SVC, fit: _Fit, found: tuple[Trained, Values], seconds: float
+        self, stage: _Stage, length: np.ndarray, fit: _Fit, found: tuple[Trained, Values], seconds: float, decide: bool
     ) -> FittedCandidate:
-        """One fit, from what was found of it; the clone is made when somebody asks, or at once where a part is left to do."""
+        """One fit, from what was found of it.
+
+        The clone is made when somebody asks; at once where a part is left to do, or where its score is still open: proofs of the estimator count with
+        twice the digits where rounding is what is left.
+        """
         trained, values = found
-        place = fit.candidate, fit.fold
+        plan, estimator, place = stage.plan, stage.estimators[fit.candidate], (fit.candidate, fit.fold)
 
         def make() -> FittedCandidate:
             start = time.perf_counter() - seconds
             own = clone(estimator)
             train = plan.folds[fit.fold][0]
             X, y = _safe_split(own, self.X, self.y, train)
+            params = fold_params(self.X, self.fit_params, train)
             own._given = plan.families.every_pair(fit.fold, trained, length)
-            fitted = fit_timed(own, X, y, fold_params(self.X, self.fit_params, train), start, place)
+            fitted = fit_timed(own, X, y, params, start, place)
             del own._given
-            return fitted
+            if not stage.needs_digits(fit, decide):
+                return fitted
+            return decided(fitted, partial(fit_in_place, own, X, y, params), self.X, plan.folds[fit.fold], stage.wishes)
 
-        if not trained.done:
+        if not trained.done or stage.needs_digits(fit, decide):
             return make()
 
         def estimator_of_fit() -> SVC:
@@ -163,12 +173,18 @@ class _Stage:
 
     def __init__(self, plan: _Plan, estimators: list[SVC], wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
+        self.tables = Tables(plan.families.rows, plan.kernels.values())
         self._open: set[tuple[int, int]] = set()
 
     def is_due(self, fit: _Fit, decide: bool) -> bool:
         """Whether a fit is to be made, or made again to decide its score."""
         place = fit.candidate, fit.fold
         return (decide and place in self._open) if place in self.done else self.wishes.wanted(*place)
+
+    def needs_digits(self, fit: _Fit, decide: bool) -> bool:
+        """Whether the score of a fit is still open, and its samples are so few that a proof with twice the digits takes no more than the search."""
+        few = len(self.plan.folds[fit.fold][0]) <= _FEW
+        return decide and few and (fit.candidate, fit.fold) in self._open
 
     def open_rows(self, fit: _Fit, values: Values) -> np.ndarray | None:
         """The test rows of a fit that its values leave open; None where it need not be decided."""
