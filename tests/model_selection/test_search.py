@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 import threading
@@ -325,7 +326,12 @@ def test_pickle_clone_and_parameters():
 def test_the_constructors_are_scikit_learns():
     for kind in (GridSearchCV, RandomizedSearchCV):
         name = kind.__name__
-        assert kind.__init__ is getattr(theirs, name).__init__ and issubclass(kind, getattr(theirs, name))
+        assert issubclass(kind, getattr(theirs, name))
+        ours, base = (inspect.signature(each).parameters for each in (kind, getattr(theirs, name)))
+        assert [(each, value.default) for each, value in ours.items() if each in base] == [
+            (each, value.default) for each, value in base.items()
+        ]
+        assert {each: ours[each].default for each in ours if each not in base} == {"resume": None}
         assert f"{name}({'estimator=SVC()'}" in repr(kind(gl.SVC(), {"C": [1]})).replace("\n", "")
 
 

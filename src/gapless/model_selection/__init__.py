@@ -1,5 +1,6 @@
 """scikit-learn's searches over parameters, which share between fits what the fits have in common."""
 
+from gapless.model_selection.interrupted import SearchInterrupted
 from gapless.model_selection.search import GridSearchCV, RandomizedSearchCV
 
-__all__ = ["GridSearchCV", "RandomizedSearchCV"]
+__all__ = ["GridSearchCV", "RandomizedSearchCV", "SearchInterrupted"]

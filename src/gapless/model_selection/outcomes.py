@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,3 +56,15 @@ class Outcomes:
     def in_order(self) -> list[Outcome]:
         """All outcomes, those of the first candidate on all folds first."""
         return [self._known[k, j] for k in range(self.n_candidates) for j in range(self.n_folds)]
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def items(self) -> Iterable[tuple[tuple[int, int], Outcome]]:
+        """((candidate, fold), outcome) of each fit that is known."""
+        return self._known.items()
+
+    @property
+    def complete(self) -> list[int]:
+        """The candidates that are done on all folds."""
+        return [k for k in range(self.n_candidates) if all((k, j) in self._known for j in range(self.n_folds))]

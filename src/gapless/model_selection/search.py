@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, ClassVar
 
 import numpy as np
 import sklearn.model_selection
@@ -19,13 +21,28 @@ from sklearn.utils import indexable
 from sklearn.utils._array_api import device, get_namespace
 from sklearn.utils.validation import _check_method_params
 
+from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.documented import documented
 from gapless.model_selection import engine
+from gapless.model_selection.course import Course
 from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
 from gapless.model_selection.fold import Candidate
+from gapless.model_selection.interrupted import (
+    OF_LAST_FIT,
+    OF_SEARCH,
+    SearchInterrupted,
+    forget,
+    interruption,
+    only,
+    silent_about_nan,
+    with_nan,
+)
 from gapless.model_selection.outcomes import Outcomes
 from gapless.model_selection.report import Report
 from gapless.model_selection.scoring import FoldScoring
+
+# What the parameters may be that scikit-learn's searches do not have.
+_OWN_CONSTRAINTS = {"resume": [str, os.PathLike, None]}
 
 
 class _Search(BaseSearchCV):
@@ -49,9 +66,13 @@ class _Search(BaseSearchCV):
         self : object
             The fitted search.
         """
-        if not engine.is_ours(self.estimator):
+        if not engine.is_ours(self.estimator) and self.resume is None:
             return super().fit(X, y, **params)
         if _has_callbacks(self):
+            if self.resume is not None:
+                raise InvalidInputError(
+                    f"resume={str(self.resume)!r} does not go with callbacks, which are to be told of every fit; take off one of the two."
+                )
             if self.verbose > 0:
                 print("Callbacks are set, which are told of every fit: the candidates are fitted one by one.")
             return super().fit(X, y, **params)
@@ -70,7 +91,9 @@ class _Search(BaseSearchCV):
         estimator = clone(self.estimator)
         fits = engine.engine_for(estimator, X, y, fit_params, self.n_jobs)
         scoring = FoldScoring(estimator, X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
+        course = Course(self, X, y, params, metric)
         tried: list[Candidate] = []
+        complete: list[int] = []
         outcomes: list[dict[str, Any]] = []
         more: dict[str, list[Any]] = defaultdict(list)
         results: dict[str, Any] = {}
@@ -81,31 +104,42 @@ class _Search(BaseSearchCV):
             nonlocal results
             candidates = list(candidates)
             folds = list((cv or splitter).split(X, y, **split_params))
-            new = self._evaluate(fits, scoring, candidates, folds)
+            known, stop = self._evaluate(fits, scoring, candidates, folds, course)
+            complete.extend(len(tried) + k for k in known.complete)
             tried.extend(candidates)
-            outcomes.extend(new)
+            outcomes.extend(self._checked(known if stop is None else with_nan(known)))
             for key, values in (more_results or {}).items():
                 more[key].extend(values)
-            results = self._format_results(tried, self.n_splits_, outcomes, more)
+            with silent_about_nan() if stop is not None else nullcontext():
+                results = self._format_results(tried, self.n_splits_, outcomes, more)
+            if stop is not None:
+                raise stop
             return results
 
-        if "callback_ctx" in inspect.signature(self._run_search).parameters:
-            # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
-            self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
-        else:
-            self._run_search(evaluate_candidates)
-
+        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
+        try:
+            if "callback_ctx" in inspect.signature(self._run_search).parameters:
+                # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
+                self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
+            else:
+                self._run_search(evaluate_candidates)
+        except SearchInterrupted:
+            forget(self, (*OF_SEARCH, *OF_LAST_FIT))
+            if results:
+                self.cv_results_ = results
+            if complete:
+                self._choose_best(results, outcomes[0]["test_scores"], metric, complete)
+            raise
         self._choose_best(results, outcomes[0]["test_scores"], metric)
+        self.cv_results_ = results
         if self.refit:
             self._refit_best(estimator, X, y, fit_params)
-        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
-        self.cv_results_ = results
         return self
 
     def _evaluate(
-        self, fits: engine.FoldFits, scoring: FoldScoring, candidates: list[Candidate], folds: list[Any]
-    ) -> list[dict[str, Any]]:
-        """Fit and score all candidates on all folds; the outcomes of the first candidate on all folds come first."""
+        self, fits: engine.FoldFits, scoring: FoldScoring, candidates: list[Candidate], folds: list[Any], course: Course
+    ) -> tuple[Outcomes, SearchInterrupted | None]:
+        """Fit and score all candidates on all folds; after Ctrl-C the outcomes are those so far, of one fit at least."""
         if len(folds) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results."
@@ -119,11 +153,23 @@ class _Search(BaseSearchCV):
         wishes = _SearchWishes(known, Report(self.verbose, candidates, len(folds)))
         xp, _ = get_namespace(scoring.X)
         folds = [tuple(xp.asarray(part, device=device(scoring.X)) for part in rows) for rows in folds]
-        for fitted in fits.fit_all(candidates, folds, wishes):
-            place = fitted.candidate, fitted.fold
-            outcome = scoring.outcome(fitted, candidates[fitted.candidate], folds[fitted.fold])
-            known.put(*place, outcome)
-            wishes.report.end(*place, outcome)
+        try:
+            with course.of(candidates, folds, known) as tell:
+                for fitted in fits.fit_all(candidates, folds, wishes):
+                    place = fitted.candidate, fitted.fold
+                    outcome = scoring.outcome(fitted, candidates[fitted.candidate], folds[fitted.fold])
+                    known.put(*place, outcome)
+                    tell(*place, outcome)
+                    wishes.report.end(*place, outcome)
+        except KeyboardInterrupt as pressed:
+            stop = interruption(self, known)
+            if not len(known):
+                raise stop from pressed
+            return known, stop
+        return known, None
+
+    def _checked(self, known: Outcomes) -> list[dict[str, Any]]:
+        """The outcomes for scikit-learn, those of the first candidate on all folds first; what has failed is told, or raised."""
         outcomes = [outcome.for_scikit_learn() for outcome in known.in_order()]
         if not outcomes:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
@@ -132,15 +178,21 @@ class _Search(BaseSearchCV):
             _insert_error_scores(outcomes, self.error_score)
         return outcomes
 
-    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any) -> None:
-        """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides."""
+    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any, among: list[int] | None = None) -> None:
+        """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides.
+
+        ``among`` are the candidates to choose from; None is all.
+        """
         self.multimetric_ = isinstance(first, dict)
         if callable(self.scoring) and self.multimetric_:
             # Which metrics a function returns is known only now.
             self._check_refit_for_multimetric(first)
             metric = self.refit
         if self.refit or not self.multimetric_:
-            self.best_index_ = self._select_best_index(self.refit, metric, results)
+            if among is None:
+                self.best_index_ = self._select_best_index(self.refit, metric, results)
+            else:
+                self.best_index_ = among[self._select_best_index(self.refit, metric, only(results, among))]
             self.best_params_ = results["params"][self.best_index_]
             if not callable(self.refit):
                 self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
@@ -149,10 +201,15 @@ class _Search(BaseSearchCV):
         """Fit the best candidate on all of the data."""
         self.best_estimator_ = clone(estimator).set_params(**clone(self.best_params_, safe=False))
         start = time.perf_counter()
-        if y is None:
-            self.best_estimator_.fit(X, **fit_params)
-        else:
-            self.best_estimator_.fit(X, y, **fit_params)
+        try:
+            if y is None:
+                self.best_estimator_.fit(X, **fit_params)
+            else:
+                self.best_estimator_.fit(X, y, **fit_params)
+        except KeyboardInterrupt as stop:
+            if not isinstance(stop, Interrupted):  # which leaves an estimator that is fitted as far as it came
+                forget(self, OF_LAST_FIT)
+            raise
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -207,6 +264,32 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **sklearn.model_selection.GridSearchCV._parameter_constraints,
+        **_OWN_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        resume: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator, param_grid, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose, pre_dispatch=pre_dispatch,
+            error_score=error_score, return_train_score=return_train_score,
+        )  # fmt: skip
+        self.resume = resume
+
 
 @documented(
     " ".join(ATTRIBUTES),
@@ -236,3 +319,31 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
     >>> len(search.cv_results_["params"]), bool(search.best_score_ > 0.95)
     (8, True)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **sklearn.model_selection.RandomizedSearchCV._parameter_constraints,
+        **_OWN_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        n_iter: int = 10,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        resume: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator, param_distributions, n_iter=n_iter, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
+            pre_dispatch=pre_dispatch, random_state=random_state, error_score=error_score, return_train_score=return_train_score,
+        )  # fmt: skip
+        self.resume = resume

@@ -1,0 +1,49 @@
+"""What goes along with the fits of a search: the file of ``resume``, and the line on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from gapless.model_selection.fold import Candidate
+from gapless.model_selection.journal import Journal, search_facts
+from gapless.model_selection.outcomes import Outcome, Outcomes
+from gapless.model_selection.progress import SearchLine
+
+Told = Callable[[int, int, Outcome], None]
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course of one ``fit`` of a search, on X and y with the parameters of ``fit``; ``metric`` is the score that decides."""
+
+    search: Any
+    X: Any
+    y: Any
+    params: dict[str, Any]
+    metric: Any
+
+    @contextmanager
+    def of(self, candidates: list[Candidate], folds: list[Any], known: Outcomes) -> Iterator[Told]:
+        """Put the outcomes that the file of ``resume`` has into ``known``, and give the function to tell of each further one."""
+        search = self.search
+        with ExitStack() as stack:
+            journal = None
+            if search.resume is not None:
+                facts = search_facts(search, self.X, self.y, self.params, folds)
+                journal = stack.enter_context(Journal(search.resume, facts))
+                count = journal.fill(known, candidates)
+                if search.verbose > 0:
+                    total = known.n_candidates * known.n_folds
+                    print(f"{count:,} of {total:,} fits are in the file {str(search.resume)!r} already.")
+            metric = search.refit if isinstance(search.refit, str) else self.metric
+            line = stack.enter_context(SearchLine(search, known, metric))
+
+            def tell(candidate: int, fold: int, outcome: Outcome) -> None:
+                if journal is not None:
+                    journal.append(candidates[candidate], fold, outcome)
+                line.show(candidate, outcome)
+
+            yield tell

@@ -1,0 +1,119 @@
+"""What a search keeps after Ctrl-C."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gapless.model_selection.outcomes import Outcome, Outcomes
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during the fits of a search: the search keeps what is decided, and has no ``best_estimator_``.
+
+    ``cv_results_`` has the scores of all fits that are done, and NaN for the others. ``best_index_``, ``best_params_`` and ``best_score_`` are chosen
+    from the candidates that are done on all folds; they are not there where no candidate is. With the parameter ``resume`` all fits that are done are
+    in a file as well, and the same search goes on from it.
+
+    Attributes
+    ----------
+    search : GridSearchCV or RandomizedSearchCV
+        The search.
+
+    Examples
+    --------
+    A scorer that raises KeyboardInterrupt at its eleventh call stands in for the key here:
+
+    >>> from gapless import SVC
+    >>> from gapless.model_selection import GridSearchCV, SearchInterrupted
+    >>> from sklearn.datasets import load_iris
+    >>> calls = []
+    >>> def score(model, X, y):
+    ...     calls.append(1)
+    ...     if len(calls) == 11:
+    ...         raise KeyboardInterrupt
+    ...     return model.score(X, y)
+    >>> search = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.1, 1, 10]}, scoring=score, cv=4)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> try:
+    ...     search.fit(X @ X.T, y)
+    ... except SearchInterrupted as stop:
+    ...     print(stop)
+    Interrupted: 10 of 12 fits are done, and 1 of 3 candidates on all folds. cv_results_ and best_params_ tell of these; nothing is refitted. With
+    resume="a file" a search keeps its fits, and goes on from them.
+    >>> search.best_params_
+    {'C': 0.1}
+    """
+
+    def __init__(self, message: str, search: Any = None) -> None:
+        super().__init__(message)
+        self.search = search
+
+
+def interruption(search: Any, known: Outcomes) -> SearchInterrupted:
+    """The exception that tells what a search keeps, and how it goes on."""
+    done, complete = len(known), len(known.complete)
+    fits = f"{done:,} of {known.n_candidates * known.n_folds:,} fits {'is' if done == 1 else 'are'} done"
+    if not done:
+        kept = "Interrupted before the first fit was done."
+    elif not complete:
+        kept = f"Interrupted: {fits}, and no candidate on all folds. cv_results_ tells of these."
+    else:
+        kept = (
+            f"Interrupted: {fits}, and {complete:,} of {known.n_candidates:,} candidates on all folds. "
+            "cv_results_ and best_params_ tell of these; nothing is refitted."
+        )
+    further = (
+        'With resume="a file" a search keeps its fits, and goes on from them.'
+        if search.resume is None
+        else f"The same search with resume={str(search.resume)!r} goes on from here."
+    )
+    return SearchInterrupted(f"{kept} {further}", search)
+
+
+def with_nan(known: Outcomes) -> Outcomes:
+    """The outcomes, with NaN for the scores and times of fits that are not done; one at least is."""
+    _, some = next(iter(known.items()))
+    train = None if some.train_scores is None else _nan_like(some.train_scores)
+    unknown = Outcome(_nan_like(some.test_scores), train, math.nan, math.nan, some.n_test_samples)
+    every = Outcomes(known.n_candidates, known.n_folds)
+    for candidate in range(known.n_candidates):
+        for fold in range(known.n_folds):
+            every.put(candidate, fold, known.get(candidate, fold) or unknown)
+    return every
+
+
+def only(results: dict[str, Any], candidates: list[int]) -> dict[str, Any]:
+    """``cv_results_`` of these candidates alone."""
+    return {
+        key: [values[k] for k in candidates] if isinstance(values, list) else values[np.asarray(candidates)]
+        for key, values in results.items()
+    }
+
+
+def _nan_like(scores: Any) -> Any:
+    return dict.fromkeys(scores, math.nan) if isinstance(scores, dict) else math.nan
+
+
+# The attributes of the last fit, on all of the data, and those of the search before it.
+OF_LAST_FIT = ("best_estimator_", "refit_time_", "feature_names_in_")
+OF_SEARCH = ("cv_results_", "best_index_", "best_params_", "best_score_", "selection_")
+
+
+def forget(search: Any, names: Iterable[str]) -> None:
+    """Take off attributes, which may be there from an earlier fit."""
+    for name in names:
+        vars(search).pop(name, None)
+
+
+@contextmanager
+def silent_about_nan() -> Iterator[None]:
+    """Without scikit-learn's warning of scores that are not finite, which here are those of fits that are not done."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
+        yield
