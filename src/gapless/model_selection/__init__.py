@@ -2,5 +2,6 @@
 
 from gapless.model_selection.interrupted import SearchInterrupted
 from gapless.model_selection.search import GridSearchCV, RandomizedSearchCV
+from gapless.model_selection.selection import Selection
 
-__all__ = ["GridSearchCV", "RandomizedSearchCV", "SearchInterrupted"]
+__all__ = ["GridSearchCV", "RandomizedSearchCV", "SearchInterrupted", "Selection"]

@@ -9,8 +9,9 @@ from typing import Any
 
 from gapless.model_selection.fold import Candidate
 from gapless.model_selection.journal import Journal, search_facts
-from gapless.model_selection.outcomes import Outcome, Outcomes
+from gapless.model_selection.outcomes import Outcome
 from gapless.model_selection.progress import SearchLine
+from gapless.model_selection.wishes import SearchWishes
 
 Told = Callable[[int, int, Outcome], None]
 
@@ -26,18 +27,19 @@ class Course:
     metric: Any
 
     @contextmanager
-    def of(self, candidates: list[Candidate], folds: list[Any], known: Outcomes) -> Iterator[Told]:
-        """Put the outcomes that the file of ``resume`` has into ``known``, and give the function to tell of each further one."""
-        search = self.search
+    def of(self, candidates: list[Candidate], wishes: SearchWishes) -> Iterator[Told]:
+        """Tell the wishes of the outcomes that the file of ``resume`` has, and give the function to tell of each further one."""
+        search, known = self.search, wishes.known
         with ExitStack() as stack:
             journal = None
             if search.resume is not None:
-                facts = search_facts(search, self.X, self.y, self.params, folds)
+                facts = search_facts(search, self.X, self.y, self.params, wishes.folds)
                 journal = stack.enter_context(Journal(search.resume, facts))
-                count = journal.fill(known, candidates)
+                for place, outcome in journal.found(candidates, known.n_folds):
+                    wishes.know(*place, outcome)
                 if search.verbose > 0:
                     total = known.n_candidates * known.n_folds
-                    print(f"{count:,} of {total:,} fits are in the file {str(search.resume)!r} already.")
+                    print(f"{len(known):,} of {total:,} fits are in the file {str(search.resume)!r} already.")
             metric = search.refit if isinstance(search.refit, str) else self.metric
             line = stack.enter_context(SearchLine(search, known, metric))
 

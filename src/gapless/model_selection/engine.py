@@ -7,7 +7,8 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from gapless import estimators
-from gapless.model_selection.fold import FoldFits, OneByOne
+from gapless.model_selection.fold import FoldFits
+from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.shared import SharedFits
 from gapless.model_selection.steps import PipelineFits
 

@@ -1,4 +1,4 @@
-"""The fits of a search: what the search asks an engine for, what the engine asks in turn, and the engine that fits each candidate by itself."""
+"""The fits of a search: what the search asks an engine for, and what the engine asks in turn."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
-
-from gapless.model_selection.side_by_side import side_by_side
 
 Candidate = dict[str, Any]
 """Parameters by name, as ``set_params`` takes them: one point of the grid."""
@@ -28,9 +25,9 @@ class Answers:
 
     Attributes
     ----------
-    decision : array
+    decision : array or None
         What ``decision_function`` gives, or ``predict`` of a regressor; for more than two classes in the shape ``"ovo"``, whatever the clone's
-        ``decision_function_shape`` is.
+        ``decision_function_shape`` is. None where only the clone knows.
     low, high : array
         What ``decision_interval`` gives.
     predictions : array
@@ -39,7 +36,7 @@ class Answers:
         ``classes_`` of the clone; None of a regressor.
     """
 
-    decision: np.ndarray
+    decision: np.ndarray | None
     low: np.ndarray
     high: np.ndarray
     predictions: np.ndarray
@@ -79,7 +76,17 @@ class FittedCandidate:
 
 
 class Wishes(Protocol):
-    """What a search wants of an engine, which asks while it works; both methods may be called from several threads."""
+    """What a search wants of an engine, which asks while it works, maybe from several threads."""
+
+    @property
+    def needs_intervals(self) -> bool:
+        """Whether some score has intervals, so that ``low`` and ``high`` of ``Answers`` are of use."""
+        ...
+
+    @property
+    def races(self) -> bool:
+        """Whether candidates may be dropped, so that ``by_promise`` is worth asking."""
+        ...
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether this fit is still wanted, to be asked right before its work begins: False where its scores are known, or where the candidate is out
@@ -91,6 +98,13 @@ class Wishes(Protocol):
         """Which test rows of the fold have a part in the score that intervals of their decision values, as ``Answers`` has them, do not fix.
 
         None says that the fit need not be decided any further: no score of the search has intervals, or the candidate cannot win any more.
+        """
+        ...
+
+    def by_promise(self) -> list[int]:
+        """The candidates that may still win, those first that have scored best so far.
+
+        Where one good candidate is through all folds, others are dropped after few.
         """
         ...
 
@@ -125,46 +139,21 @@ def fold_params(X: Any, fit_params: dict[str, Any], rows: Any) -> dict[str, Any]
     return _check_method_params(X, params=fit_params, indices=rows)
 
 
+def fit_in_place(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+    """Fit the estimator in place; y is None where there are no targets."""
+    return estimator.fit(X, **params) if y is None else estimator.fit(X, y, **params)
+
+
 def fit_timed(
     estimator: Any, X: Any, y: Any, params: dict[str, Any], start: float, place: tuple[int, int]
 ) -> FittedCandidate:
     """Fit the estimator in place; ``start`` is when the work on it began, by ``time.perf_counter``, and ``place`` its (candidate, fold)."""
     error = None
     try:
-        if y is None:
-            estimator.fit(X, **params)
-        else:
-            estimator.fit(X, y, **params)
+        fit_in_place(estimator, X, y, params)
     except Exception as raised:
         error = raised
     return FittedCandidate(*place, lambda: estimator, time.perf_counter() - start, error)
-
-
-class OneByOne:
-    """Fits each candidate by itself, which is all that scikit-learn does; ``n_jobs`` folds are worked on side by side."""
-
-    def __init__(self, estimator: Any, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None) -> None:
-        self.estimator, self.X, self.y, self.fit_params, self.n_jobs = estimator, X, y, fit_params, n_jobs
-
-    def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
-        """Each fit that is wanted, fold by fold."""
-
-        def fit_fold(fold: int) -> Iterator[FittedCandidate]:
-            train, _ = folds[fold]
-            params = fold_params(self.X, self.fit_params, train)
-            for place, candidate in enumerate(candidates):
-                if wishes.wanted(place, fold):
-                    estimator = with_parameters(self.estimator, candidate)
-                    start = time.perf_counter()
-                    X, y = _safe_split(estimator, self.X, self.y, train)
-                    yield fit_timed(estimator, X, y, params, start, (place, fold))
-
-        return side_by_side(fit_fold, len(folds), self.n_jobs)
-
-    def explain(self, candidates: list[Candidate]) -> str:
-        """A sentence on what is shared: nothing."""
-        verb = "is" if len(candidates) == 1 else "are"
-        return f"{type(self.estimator).__name__}: {counted(candidates)} {verb} fitted one by one."
 
 
 def counted(candidates: list[Candidate]) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from gapless.model_selection.outcomes import Outcome, Outcomes
+from gapless.model_selection.outcomes import Outcomes
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -57,7 +54,7 @@ class SearchInterrupted(KeyboardInterrupt):
 
 def interruption(search: Any, known: Outcomes) -> SearchInterrupted:
     """The exception that tells what a search keeps, and how it goes on."""
-    done, complete = len(known), len(known.complete)
+    done, complete = len(known), int(known.is_known().all(axis=1).sum())
     fits = f"{done:,} of {known.n_candidates * known.n_folds:,} fits {'is' if done == 1 else 'are'} done"
     if not done:
         kept = "Interrupted before the first fit was done."
@@ -76,18 +73,6 @@ def interruption(search: Any, known: Outcomes) -> SearchInterrupted:
     return SearchInterrupted(f"{kept} {further}", search)
 
 
-def with_nan(known: Outcomes) -> Outcomes:
-    """The outcomes, with NaN for the scores and times of fits that are not done; one at least is."""
-    _, some = next(iter(known.items()))
-    train = None if some.train_scores is None else _nan_like(some.train_scores)
-    unknown = Outcome(_nan_like(some.test_scores), train, math.nan, math.nan, some.n_test_samples)
-    every = Outcomes(known.n_candidates, known.n_folds)
-    for candidate in range(known.n_candidates):
-        for fold in range(known.n_folds):
-            every.put(candidate, fold, known.get(candidate, fold) or unknown)
-    return every
-
-
 def only(results: dict[str, Any], candidates: list[int]) -> dict[str, Any]:
     """``cv_results_`` of these candidates alone."""
     return {
@@ -96,24 +81,12 @@ def only(results: dict[str, Any], candidates: list[int]) -> dict[str, Any]:
     }
 
 
-def _nan_like(scores: Any) -> Any:
-    return dict.fromkeys(scores, math.nan) if isinstance(scores, dict) else math.nan
-
-
 # The attributes of the last fit, on all of the data, and those of the search before it.
 OF_LAST_FIT = ("best_estimator_", "refit_time_", "feature_names_in_")
-OF_SEARCH = ("cv_results_", "best_index_", "best_params_", "best_score_", "selection_")
+OF_SEARCH = ("cv_results_", "best_index_", "best_params_", "best_score_")
 
 
 def forget(search: Any, names: Iterable[str]) -> None:
     """Take off attributes, which may be there from an earlier fit."""
     for name in names:
         vars(search).pop(name, None)
-
-
-@contextmanager
-def silent_about_nan() -> Iterator[None]:
-    """Without scikit-learn's warning of scores that are not finite, which here are those of fits that are not done."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
-        yield

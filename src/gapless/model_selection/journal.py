@@ -20,7 +20,7 @@ from typing import Any, Self
 from gapless.errors import InvalidInputError
 from gapless.model_selection import fingerprint
 from gapless.model_selection.fold import Candidate
-from gapless.model_selection.outcomes import Outcome, Outcomes
+from gapless.model_selection.outcomes import Outcome
 from gapless.store import register
 from gapless.store.values import Reader, Writer
 
@@ -82,17 +82,14 @@ class Journal:
         os.fsync(self._file)
         os.close(self._file)
 
-    def fill(self, known: Outcomes, candidates: list[Candidate]) -> int:
-        """Put the outcomes that the file has into the table, and return how many there are."""
-        count = 0
+    def found(self, candidates: list[Candidate], n_folds: int) -> Iterator[tuple[tuple[int, int], Outcome]]:
+        """((candidate, fold), outcome) of each fit of these candidates that the file has."""
         for k, candidate in enumerate(candidates):
             form = _described(candidate)
-            for fold in range(known.n_folds):
+            for fold in range(n_folds):
                 outcome = self._fits.get(_key(form, fold))
                 if outcome is not None:
-                    known.put(k, fold, outcome)
-                    count += 1
-        return count
+                    yield (k, fold), outcome
 
     def append(self, candidate: Candidate, fold: int, outcome: Outcome) -> None:
         """Write the outcome of a fit. A fit that failed is not written: it is tried again when the search is resumed."""

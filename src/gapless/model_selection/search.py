@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,37 +14,29 @@ from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
 from sklearn.utils import indexable
-from sklearn.utils._array_api import device, get_namespace
 from sklearn.utils.validation import _check_method_params
 
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.documented import documented
 from gapless.model_selection import engine
 from gapless.model_selection.course import Course
+from gapless.model_selection.evaluation import Evaluation
 from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
-from gapless.model_selection.fold import Candidate
-from gapless.model_selection.interrupted import (
-    OF_LAST_FIT,
-    OF_SEARCH,
-    SearchInterrupted,
-    forget,
-    interruption,
-    only,
-    silent_about_nan,
-    with_nan,
-)
-from gapless.model_selection.outcomes import Outcomes
-from gapless.model_selection.report import Report
+from gapless.model_selection.fold import Candidate, fit_in_place
+from gapless.model_selection.interrupted import OF_LAST_FIT, OF_SEARCH, SearchInterrupted, forget, only
 from gapless.model_selection.scoring import FoldScoring
+from gapless.model_selection.selection import Selection, select
 
 # What the parameters may be that scikit-learn's searches do not have.
-_OWN_CONSTRAINTS = {"resume": [str, os.PathLike, None]}
+_OWN_CONSTRAINTS: dict[str, list[Any]] = {"racing": ["boolean"], "resume": [str, os.PathLike, None]}
 
 
 class _Search(BaseSearchCV):
-    """Fits all candidates of a fold by one engine; what comes before the fits and after them is scikit-learn's."""
+    """Fits all candidates by one engine; what comes before the fits and after them is scikit-learn's."""
+
+    racing: bool
+    resume: Any
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit all candidates on all folds, and the best one on all of the data.
@@ -66,6 +56,7 @@ class _Search(BaseSearchCV):
         self : object
             The fitted search.
         """
+        self.selection_: Selection | None = None
         if not engine.is_ours(self.estimator) and self.resume is None:
             return super().fit(X, y, **params)
         if _has_callbacks(self):
@@ -90,95 +81,53 @@ class _Search(BaseSearchCV):
 
         estimator = clone(self.estimator)
         fits = engine.engine_for(estimator, X, y, fit_params, self.n_jobs)
-        scoring = FoldScoring(estimator, X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
-        course = Course(self, X, y, params, metric)
-        tried: list[Candidate] = []
-        complete: list[int] = []
-        outcomes: list[dict[str, Any]] = []
-        more: dict[str, list[Any]] = defaultdict(list)
+        scoring = FoldScoring(X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
+        # A function that is given as refit does not choose by the score alone.
+        decisive = metric if isinstance(metric, str) and not callable(self.refit) else None
+        evaluation = Evaluation(self, estimator, fits, scoring, decisive, Course(self, X, y, params, metric))
+        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
         results: dict[str, Any] = {}
 
         def evaluate_candidates(
             candidates: Iterable[Candidate], cv: Any = None, more_results: Any = None, callback_ctx: Any = None
         ) -> dict[str, Any]:
             nonlocal results
-            candidates = list(candidates)
             folds = list((cv or splitter).split(X, y, **split_params))
-            known, stop = self._evaluate(fits, scoring, candidates, folds, course)
-            complete.extend(len(tried) + k for k in known.complete)
-            tried.extend(candidates)
-            outcomes.extend(self._checked(known if stop is None else with_nan(known)))
-            for key, values in (more_results or {}).items():
-                more[key].extend(values)
-            with silent_about_nan() if stop is not None else nullcontext():
-                results = self._format_results(tried, self.n_splits_, outcomes, more)
-            if stop is not None:
-                raise stop
+            if len(folds) != self.n_splits_:
+                raise ValueError(
+                    "cv.split and cv.get_n_splits return inconsistent results."
+                    f" Expected {self.n_splits_} splits, got {len(folds)}"
+                )
+            evaluation.add(list(candidates), folds, more_results or {})
+            results = evaluation.results()
             return results
 
-        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
+        stop = None
         try:
             if "callback_ctx" in inspect.signature(self._run_search).parameters:
                 # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
                 self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
             else:
                 self._run_search(evaluate_candidates)
-        except SearchInterrupted:
+        except SearchInterrupted as interruption:
+            stop = interruption
             forget(self, (*OF_SEARCH, *OF_LAST_FIT))
-            if results:
-                self.cv_results_ = results
-            if complete:
-                self._choose_best(results, outcomes[0]["test_scores"], metric, complete)
-            raise
-        self._choose_best(results, outcomes[0]["test_scores"], metric)
+            if evaluation.is_empty:
+                raise
+            results = evaluation.results()
+
         self.cv_results_ = results
+        if stop is None or evaluation.complete:
+            self._choose_best(results, evaluation.first_scores, metric, None if stop is None else evaluation.complete)
+            if decisive is not None and (self.refit or not self.multimetric_):
+                self.selection_ = select(self.best_index_, results, decisive)
+        if stop is not None:
+            raise stop
         if self.refit:
             self._refit_best(estimator, X, y, fit_params)
         return self
 
-    def _evaluate(
-        self, fits: engine.FoldFits, scoring: FoldScoring, candidates: list[Candidate], folds: list[Any], course: Course
-    ) -> tuple[Outcomes, SearchInterrupted | None]:
-        """Fit and score all candidates on all folds; after Ctrl-C the outcomes are those so far, of one fit at least."""
-        if len(folds) != self.n_splits_:
-            raise ValueError(
-                "cv.split and cv.get_n_splits return inconsistent results."
-                f" Expected {self.n_splits_} splits, got {len(folds)}"
-            )
-        if self.verbose > 0:
-            total = len(folds) * len(candidates)
-            print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
-            print(fits.explain(candidates))
-        known = Outcomes(len(candidates), len(folds))
-        wishes = _SearchWishes(known, Report(self.verbose, candidates, len(folds)))
-        xp, _ = get_namespace(scoring.X)
-        folds = [tuple(xp.asarray(part, device=device(scoring.X)) for part in rows) for rows in folds]
-        try:
-            with course.of(candidates, folds, known) as tell:
-                for fitted in fits.fit_all(candidates, folds, wishes):
-                    place = fitted.candidate, fitted.fold
-                    outcome = scoring.outcome(fitted, candidates[fitted.candidate], folds[fitted.fold])
-                    known.put(*place, outcome)
-                    tell(*place, outcome)
-                    wishes.report.end(*place, outcome)
-        except KeyboardInterrupt as pressed:
-            stop = interruption(self, known)
-            if not len(known):
-                raise stop from pressed
-            return known, stop
-        return known, None
-
-    def _checked(self, known: Outcomes) -> list[dict[str, Any]]:
-        """The outcomes for scikit-learn, those of the first candidate on all folds first; what has failed is told, or raised."""
-        outcomes = [outcome.for_scikit_learn() for outcome in known.in_order()]
-        if not outcomes:
-            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        _warn_or_raise_about_fit_failures(outcomes, self.error_score)
-        if callable(self.scoring):
-            _insert_error_scores(outcomes, self.error_score)
-        return outcomes
-
-    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any, among: list[int] | None = None) -> None:
+    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any, among: list[int] | None) -> None:
         """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides.
 
         ``among`` are the candidates to choose from; None is all.
@@ -202,10 +151,7 @@ class _Search(BaseSearchCV):
         self.best_estimator_ = clone(estimator).set_params(**clone(self.best_params_, safe=False))
         start = time.perf_counter()
         try:
-            if y is None:
-                self.best_estimator_.fit(X, **fit_params)
-            else:
-                self.best_estimator_.fit(X, y, **fit_params)
+            fit_in_place(self.best_estimator_, X, y, fit_params)
         except KeyboardInterrupt as stop:
             if not isinstance(stop, Interrupted):  # which leaves an estimator that is fitted as far as it came
                 forget(self, OF_LAST_FIT)
@@ -213,22 +159,6 @@ class _Search(BaseSearchCV):
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
-
-
-class _SearchWishes:
-    """Wants each fit whose outcome is not known, and tells of its beginning."""
-
-    def __init__(self, known: Outcomes, report: Report) -> None:
-        self.known, self.report = known, report
-
-    def wanted(self, candidate: int, fold: int) -> bool:
-        if self.known.get(candidate, fold) is not None:
-            return False
-        self.report.begin(candidate, fold)
-        return True
-
-    def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
-        return None
 
 
 def _has_callbacks(search: Any) -> bool:
@@ -264,7 +194,7 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **sklearn.model_selection.GridSearchCV._parameter_constraints,
         **_OWN_CONSTRAINTS,
     }
@@ -282,13 +212,22 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
         pre_dispatch: Any = "2*n_jobs",
         error_score: Any = np.nan,
         return_train_score: bool = False,
+        racing: bool = False,
         resume: Any = None,
     ) -> None:
         super().__init__(
-            estimator, param_grid, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose, pre_dispatch=pre_dispatch,
-            error_score=error_score, return_train_score=return_train_score,
-        )  # fmt: skip
-        self.resume = resume
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.racing, self.resume = racing, resume
 
 
 @documented(
@@ -320,7 +259,7 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
     (8, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **sklearn.model_selection.RandomizedSearchCV._parameter_constraints,
         **_OWN_CONSTRAINTS,
     }
@@ -340,10 +279,21 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
         random_state: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,
+        racing: bool = False,
         resume: Any = None,
     ) -> None:
         super().__init__(
-            estimator, param_distributions, n_iter=n_iter, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
-            pre_dispatch=pre_dispatch, random_state=random_state, error_score=error_score, return_train_score=return_train_score,
-        )  # fmt: skip
-        self.resume = resume
+            estimator,
+            param_distributions,
+            n_iter=n_iter,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.racing, self.resume = racing, resume

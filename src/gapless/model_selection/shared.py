@@ -8,15 +8,18 @@ What the call has not done, and what is out of the ordinary, the estimator's own
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.metaestimators import _safe_split
 
 from gapless import _native
+from gapless.background import in_background
 from gapless.data.scale import LARGEST
 from gapless.errors import GaplessError
 from gapless.estimators import SVC
@@ -29,14 +32,14 @@ from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
     Fold,
-    OneByOne,
     Wishes,
     counted,
+    fit_in_place,
     fit_timed,
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.side_by_side import side_by_side
+from gapless.model_selection.one_by_one import OneByOne, by_folds, decided
 from gapless.solve import AHEAD, STRICTER
 
 _MOST_BYTES = 2.0**31  # the memory for a Gram matrix; a search over more samples fits one by one
@@ -72,25 +75,25 @@ class SharedFits:
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
         """Each fit that is wanted, fold by fold, after the work that they share."""
-        self._prepare(candidates, folds)
+        self._prepare(candidates, folds, wishes)
 
-        def fit_fold(fold: int) -> Iterator[FittedCandidate]:
+        def fit_fold(fold: int, places: list[int]) -> Iterator[FittedCandidate]:
             train, _ = folds[fold]
             params = fold_params(self.X, self.fit_params, train)
-            for place, candidate in enumerate(candidates):
+            for place in places:
                 given, part = self._ready.pop((place, fold), (None, 0.0))
                 if wishes.wanted(place, fold):
-                    estimator = with_parameters(self.estimator, candidate)
+                    estimator = with_parameters(self.estimator, candidates[place])
                     start = time.perf_counter()
                     X, y = _safe_split(estimator, self.X, self.y, train)
                     estimator._given = given
                     fitted = fit_timed(estimator, X, y, params, start - part, (place, fold))
                     del estimator._given
-                    yield fitted
+                    yield decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, folds[fold], wishes)
 
-        yield from side_by_side(fit_fold, len(folds), self.n_jobs)
+        yield from by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
 
-    def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
+    def _prepare(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> None:
         """Solve what the candidates have in common on all folds at once; ``fit_all`` then only makes estimators of it."""
         self._ready.clear()
         trains = [np.asarray(train) for train, _ in folds]
@@ -112,7 +115,7 @@ class SharedFits:
             if not _is_ordinary(estimator):
                 continue
             for j, train in enumerate(trains):
-                if len(np.unique(codes[train])) < len(classes):
+                if len(np.unique(codes[train])) < len(classes) or not wishes.wanted(k, j):
                     continue
                 weight = np.ones(len(train))
                 try:
@@ -156,10 +159,12 @@ class SharedFits:
             gram, *magnitudes(kernel, samples.rows), np.concatenate(places), starts, samples.pairs.n_first[[q for _, q in problems]],
             cost, None, np.array(chain_starts),
         )  # fmt: skip
-        native.run(
-            gap=estimator._gap_tol, kkt=estimator._kkt_tol, ahead=AHEAD, stricter=STRICTER, turns=_TURNS, most=np.inf,
+        run = partial(
+            native.run, gap=estimator._gap_tol, kkt=estimator._kkt_tol, ahead=AHEAD, stricter=STRICTER, turns=_TURNS, most=np.inf,
             seconds=np.inf, cache_bytes=_MOST_BYTES,
         )  # fmt: skip
+        # The call hears Ctrl-C only between two chains, each of which may take seconds. A thread among others is not one that hears it.
+        in_background(run) if threading.current_thread() is threading.main_thread() else run()
         found = Found(*(getattr(native, name).copy() for name in Found._fields))
         of_fit: dict[tuple[int, int], list[int]] = defaultdict(list)
         for k, (fit, _) in enumerate(problems):

@@ -22,13 +22,12 @@ from gapless.model_selection.fold import (
     FittedCandidate,
     Fold,
     FoldFits,
-    OneByOne,
     Wishes,
     counted,
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.side_by_side import side_by_side
+from gapless.model_selection.one_by_one import OneByOne, by_folds
 
 EngineMaker = Callable[..., FoldFits]
 
@@ -56,13 +55,13 @@ class PipelineFits:
         for place, candidate in enumerate(candidates):
             groups[self._key(with_parameters(self.pipeline, candidate), candidate)].append(place)
 
-        def fit_fold(fold: int) -> Iterator[FittedCandidate]:
+        def fit_fold(fold: int, places: list[int]) -> Iterator[FittedCandidate]:
             for group in groups.values():
-                members = [place for place in group if wishes.wanted(place, fold)]
+                members = [place for place in group if place in places and wishes.wanted(place, fold)]
                 if members:
                     yield from self._fit_group(_Group(candidates, members, fold, wishes), folds[fold])
 
-        return side_by_side(fit_fold, len(folds), self.n_jobs)
+        return by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: the steps before the last."""
@@ -177,6 +176,17 @@ class _Group:
     def part(self, members: list[int]) -> _Group:
         """A part of the group."""
         return replace(self, members=[self.members[k] for k in members])
+
+    @property
+    def needs_intervals(self) -> bool:
+        return self.wishes.needs_intervals
+
+    @property
+    def races(self) -> bool:
+        return False  # a race is between folds, and these candidates have one
+
+    def by_promise(self) -> list[int]:
+        return [self.members.index(place) for place in self.wishes.by_promise() if place in self.members]
 
     def wanted(self, candidate: int, fold: int) -> bool:
         return self.wishes.wanted(*self.place(candidate))
