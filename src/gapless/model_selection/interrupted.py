@@ -21,6 +21,8 @@ class SearchInterrupted(KeyboardInterrupt):
     ----------
     search : GridSearchCV or RandomizedSearchCV
         The search.
+    done, total : int
+        How many fits are done, and of how many.
 
     Examples
     --------
@@ -47,15 +49,16 @@ class SearchInterrupted(KeyboardInterrupt):
     {'C': 0.1}
     """
 
-    def __init__(self, message: str, search: Any = None) -> None:
+    def __init__(self, message: str, search: Any, done: int, total: int) -> None:
         super().__init__(message)
-        self.search = search
+        self.search, self.done, self.total = search, done, total
 
 
 def interruption(search: Any, known: Outcomes) -> SearchInterrupted:
     """The exception that tells what a search keeps, and how it goes on."""
     done, complete = len(known), int(known.is_known().all(axis=1).sum())
-    fits = f"{done:,} of {known.n_candidates * known.n_folds:,} fits {'is' if done == 1 else 'are'} done"
+    total = known.n_candidates * known.n_folds
+    fits = f"{done:,} of {total:,} fits {'is' if done == 1 else 'are'} done"
     if not done:
         kept = "Interrupted before the first fit was done."
     elif not complete:
@@ -70,7 +73,7 @@ def interruption(search: Any, known: Outcomes) -> SearchInterrupted:
         if search.resume is None
         else f"The same search with resume={str(search.resume)!r} goes on from here."
     )
-    return SearchInterrupted(f"{kept} {further}", search)
+    return SearchInterrupted(f"{kept} {further}", search, done, total)
 
 
 def only(results: dict[str, Any], candidates: list[int]) -> dict[str, Any]:
