@@ -29,8 +29,16 @@ CLASSIFIERS = [
     gl.LinearSVC(random_state=0),
     gl.LinearSVC(multi_class="crammer_singer", random_state=0),
     make_pipeline(StandardScaler(), gl.SVC(C=10.0)),
+    gl.SVC(C=1e-3),  # whose α are all at their bound
+    gl.LinearSVC(C=1e-3, loss="hinge", intercept="free", random_state=0),
 ]
-REGRESSORS = [gl.SVR(), gl.NuSVR(), gl.LinearSVR(random_state=0), make_pipeline(StandardScaler(), gl.SVR(C=10.0))]
+REGRESSORS = [
+    gl.SVR(),
+    gl.NuSVR(),
+    gl.LinearSVR(random_state=0),
+    make_pipeline(StandardScaler(), gl.SVR(C=10.0)),
+    gl.SVR(C=1e-3),
+]
 OF_LABELS = ["accuracy", "balanced_accuracy"]
 OF_ERRORS = ["r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error", "neg_max_error"]
 
@@ -138,7 +146,7 @@ def test_weights_reach_the_metrics_that_take_them():
     assert weights_of(get_scorer("accuracy"), {"sample_weight": [1.0]}) == {"score": [1.0]}
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+@pytest.mark.parametrize("estimator", CLASSIFIERS[:6], ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_training_on_decides_and_keeps_the_parameters(estimator, classes):
     X, y = data(classes, 0)
@@ -160,21 +168,36 @@ def test_training_on_decides_and_keeps_the_parameters(estimator, classes):
     )
 
 
+@pytest.mark.parametrize(
+    "estimator", [*CLASSIFIERS[6:], gl.SVR(C=1e-4, epsilon=0.0), gl.NuSVR(C=1e-3, nu=0.4)], ids=str
+)
+def test_where_several_offsets_are_optimal_the_middle_one_counts(estimator):
+    X, y = data(2, 0)
+    y = y if is_classifier(estimator) else X[:, 0]
+    rough, fine = (with_tol(estimator, tol).fit(X[:30], y[:30]) for tol in (0.1, 1e-9))
+    low, high = np.mean(fine.certificate_.offset_intervals, axis=0)
+    assert high - low > 0.03
+    answers, wide = answers_of(rough, X[30:]), rough.decision_interval(X[30:])
+    value = fine.decision_function(X[30:]) if is_classifier(estimator) else fine.predict(X[30:])
+    assert (answers.low <= value).all() and (value <= answers.high).all()
+    assert (answers.high - answers.low < 0.1 * (wide[1] - wide[0])).all()
+
+
 def _ends(answers):
     return answers.low, answers.high
 
 
 def test_training_on_ends_where_nothing_is_gained():
-    """With a tiny C all α are at their bound, and an interval of offsets is optimal, which no further training narrows."""
+    """A kernel that is no inner product has no gap, so that its intervals are infinite and stay so."""
     X, y = data(2, 0)
-    model, fits = gl.SVC(C=1e-4).fit(X, y), []
+    model, fits = gl.SVC(kernel="sigmoid").fit(X, y), []
 
     def fit():
         fits.append(model.tol)
         return model.fit(X, y)
 
     decide(model, fit, X, lambda low, high: (low <= 0) & (high >= 0))
-    assert len(fits) == 1 and model.tol == 1e-3
+    assert len(fits) == 1 and fits[0] < model.tol == 1e-3
     # Without intervals, or where nobody asks for more, nothing is fitted again.
     given = gl.SVC(kernel="precomputed").fit(X @ X.T, y)
     assert decide(given, fit, X @ X.T, lambda low, high: np.ones(60, dtype=bool)) is None

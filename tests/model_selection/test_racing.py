@@ -64,7 +64,7 @@ def test_the_winner_is_never_out(candidates, folds, seed, whole):
 
 ESTIMATORS = [
     (gl.SVC(tol=0.1), {"C": [0.01, 1.0, 100.0], "gamma": [0.1, 10.0]}),
-    (gl.NuSVC(tol=0.1), {"nu": [0.1, 0.5, 0.9], "gamma": [0.1, 10.0]}),
+    (gl.NuSVC(tol=0.1), {"nu": [0.1, 0.3, 0.6], "gamma": [0.1, 10.0]}),
     (gl.LinearSVC(random_state=0), {"C": [1e-4, 1e-2, 1.0]}),
     (make_pipeline(StandardScaler(), gl.SVC()), {"svc__C": [0.01, 1.0], "standardscaler__with_mean": [True, False]}),
     (gl.SVR(), {"C": [0.01, 1.0, 10.0], "epsilon": [0.1, 1.0]}),
@@ -154,8 +154,10 @@ def test_what_a_selection_says():
     assert "candidates 1, 2 and 4 may have a better one" in str(Selection(0, False, (0, 1, 2, 4), (0.1, 0.2)))
 
 
-def test_where_there_is_nothing_to_prove():
+def test_where_there_is_nothing_to_prove(capsys):
     X, y = IRIS
+    GridSearchCV(gl.SVC(), {"C": [1.0]}, racing=True, scoring="f1_macro", verbose=1).fit(X, y)
+    assert "No candidate is dropped: the choice is not made by a metric with intervals." in capsys.readouterr().out
     quiet = {"param_grid": {"C": [0.1, 1.0]}, "racing": True}
     for settings_ in ({"scoring": "f1_macro"}, {"scoring": lambda e, X, y: e.score(X, y)}):
         search = GridSearchCV(gl.SVC(), **quiet, **settings_).fit(X, y)
@@ -195,6 +197,28 @@ def test_failed_fits_neither_win_nor_race():
     with pytest.warns(match="fits? failed"):
         search = GridSearchCV(gl.NuSVC(), {"nu": [2.0, 0.1, 0.2]}, error_score=0.0, racing=True).fit(X, y)
     assert search.cv_results_["split0_test_score_high"][0] == 0.0 and search.best_index_ > 0
+
+
+def test_failed_regressions_are_no_rivals():
+    X, y = DIABETES
+    with pytest.warns(match="5 fits failed|scores are non-finite"):
+        search = GridSearchCV(gl.NuSVR(tol=0.1), {"nu": [2.0, 0.5, 0.51]}).fit(X, y)
+    assert search.selection_.proven and 0 not in search.selection_.tied
+
+
+def test_targets_that_a_metric_refuses_are_an_error_of_the_fits():
+    X, y = DIABETES
+    y = np.where(np.arange(len(y)) == 5, np.nan, y)
+    cv = [(np.arange(20, 120), np.arange(20)), (np.arange(10, 110), np.arange(110, 120))]
+    scores = []
+    for module in (theirs, gl.model_selection):
+        search = module.GridSearchCV(gl.SVR(), {"C": [1.0, 10.0]}, cv=cv, refit=False)
+        with pytest.warns(match="Scoring failed|non-finite"):
+            search.fit(X, y)
+        scores.append(search.cv_results_["split0_test_score"])
+        with pytest.raises(ValueError, match="All the 4 fits failed"):
+            search.set_params(cv=[cv[0][::-1], (np.arange(20), np.arange(20))]).fit(X, y)
+    np.testing.assert_array_equal(*scores)
 
 
 def test_weights_of_samples_count_in_intervals():

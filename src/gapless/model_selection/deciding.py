@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from gapless.errors import UnsupportedError
 from gapless.model_selection.fold import Answers
@@ -20,6 +20,15 @@ _LARGEST_STEP = 1e-6  # the same where the intervals tell that a smaller step wo
 
 def answers_of(estimator: Any, X: Any) -> Answers | None:
     """What a fitted estimator, or a Pipeline that ends in one, answers for these rows; None where it has no intervals."""
+    ends = _intervals_of(estimator, X)
+    return None if ends is None else _answers(estimator, X, *ends)
+
+
+def _answers(estimator: Any, X: Any, low: np.ndarray, high: np.ndarray) -> Answers:
+    return Answers(None, low, high, estimator.predict(X), getattr(estimator, "classes_", None))
+
+
+def _intervals_of(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray] | None:
     last = last_step(estimator)
     if not hasattr(last, "decision_interval"):
         return None
@@ -27,10 +36,25 @@ def answers_of(estimator: Any, X: Any) -> Answers | None:
         for _, _, step in estimator._iter(with_final=False):
             X = step.transform(X)
     try:
-        low, high = last.decision_interval(X)
+        return around_middle(last, *last.decision_interval(X))
     except UnsupportedError:  # a kernel that is given as a matrix
         return None
-    return Answers(None, low, high, last.predict(X), getattr(last, "classes_", None))
+
+
+def around_middle(last: Any, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Decision intervals of the optimum whose offset is in the middle, from those of all optima, where several offsets b are optimal.
+
+    With a small C all α may be at their bound, and then an interval of b is optimal; estimators take its middle, as LIBSVM does. Both ends of that
+    interval fall where decision values without b rise, and move with them where all move by the same amount: they move by no more than the largest
+    change of a decision value, and so does the middle. Hence the half width of the interval, which ``decision_interval`` adds on both sides, is not
+    needed for the optimum with the middle b, however many optima there are. In a ν-SVR b is the mean of two offsets, each with such an interval.
+    """
+    intervals = np.array([each.offset_intervals for each in last.certificates_])  # (subproblems, offsets of each, 2)
+    if intervals.ndim != 3 or (intervals.shape[1] > 1 and not is_regressor(last)):
+        return low, high  # no offsets, or those of several classes, of which a classifier makes other use
+    half = 0.5 * (intervals[:, :, 1] - intervals[:, :, 0]).mean(axis=1)
+    half[~np.isfinite(half)] = 0.0
+    return low + half, high - half
 
 
 def decide(
@@ -43,24 +67,24 @@ def decide(
 
     ``fit`` fits the estimator again, in place. It keeps its parameters.
     """
-    answers = answers_of(estimator, X)
+    ends = _intervals_of(estimator, X)
     last = last_step(estimator)
     tol = getattr(last, "tol", 0.0)
-    while answers is not None:
-        rows = open_rows(answers.low, answers.high)
+    while ends is not None:
+        low, high = ends
+        rows = open_rows(low, high)
         if rows is None or not rows.any():
             break
-        crossing = _crossing(answers, rows) if is_classifier(last) else np.s_[rows]
-        width = (answers.high - answers.low)[crossing]
-        tol *= _step(answers, crossing) if is_classifier(last) else _STEP
-        if tol < _LEAST_TOL or not width.size:
+        crossing = _crossing(low, high, rows) if is_classifier(last) else rows
+        tol *= _step(low[crossing], high[crossing]) if is_classifier(last) else _STEP
+        if tol < _LEAST_TOL:
             break
         with _going_on(last, tol):
             fit()
-        answers = answers_of(estimator, X)
-        if answers is None or not ((answers.high - answers.low)[crossing] < 0.5 * width).any():
+        ends = _intervals_of(estimator, X)
+        if ends is None or not ((ends[1] - ends[0])[crossing] < 0.5 * (high - low)[crossing]).any():
             break
-    return answers
+    return None if ends is None else _answers(estimator, X, *ends)
 
 
 @contextmanager
@@ -75,18 +99,17 @@ def _going_on(last: Any, tol: float) -> Any:
         del last._quiet
 
 
-def _crossing(answers: Answers, rows: np.ndarray) -> np.ndarray:
+def _crossing(low: np.ndarray, high: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The decision values of open rows whose sign is open; all decision values of these rows where the signs decide nothing."""
-    zero = (answers.low <= 0) & (answers.high >= 0)
+    zero = (low <= 0) & (high >= 0)
     zero[~rows] = False
     if not zero.any():
         zero[rows] = True
     return zero
 
 
-def _step(answers: Answers, crossing: np.ndarray) -> float:
+def _step(low: np.ndarray, high: np.ndarray) -> float:
     """What to multiply tol by: the square of what intervals have to shrink by until the value closest to zero is decided, within bounds."""
-    low, high = answers.low[crossing], answers.high[crossing]
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.nanmin(np.abs(low + high) / (high - low), initial=1.0)
     return float(np.clip((0.5 * needed) ** 2, _LARGEST_STEP, _STEP))

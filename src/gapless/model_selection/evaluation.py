@@ -74,6 +74,8 @@ class Evaluation:
         models = [with_parameters(self.estimator, candidate) for candidate in candidates]
         report = Report(self.search.verbose, candidates, len(folds))
         wishes = SearchWishes(self.scoring, models, folds, report, self.metric, self.search.racing)
+        if self.search.verbose > 0 and self.search.racing and not wishes.races:
+            print("No candidate is dropped: the choice is not made by a metric with intervals.")
         stop = None
         try:
             with self.course.of(candidates, wishes) as tell:

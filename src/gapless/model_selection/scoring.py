@@ -79,9 +79,12 @@ class FoldScoring:
     def _intervals(
         self, metrics: dict[str, Metric], answers: Answers, unfitted: Any, test: Any
     ) -> dict[str, tuple[float, float]]:
-        y, weights = self.targets(test), self.weights(test)
         last = last_step(unfitted)
-        return {name: metric.interval(y, answers, last, weights.get(name)) for name, metric in metrics.items()}
+        try:
+            y, weights = self.targets(test), self.weights(test)
+            return {name: metric.interval(y, answers, last, weights.get(name)) for name, metric in metrics.items()}
+        except (ValueError, TypeError):  # of targets that the metric refuses, as the scorer then tells
+            return {}
 
     def _to_ask(self, fitted: FittedCandidate, unfitted: Any) -> Any:
         """What the scorer gets for test rows: the fitted clone, or a stand-in that knows its answers."""

@@ -45,11 +45,17 @@ class SearchWishes:
         self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
         self.known = Outcomes(len(models), len(folds))
         self._metrics = [scoring.metrics(model) for model in models]
-        self.needs_intervals = any(self._metrics)
-        self.race = self._start() if any(metric in each for each in self._metrics) else None
+        self.race: Race | None = None
+        try:
+            if any(self._metrics):
+                self._targets = [scoring.targets(test) for _, test in folds]
+                self._classes = [np.unique(scoring.targets(train)) for train, _ in folds]
+            if any(metric in each for each in self._metrics):
+                self.race = self._start()
+        except (ValueError, TypeError):  # of targets that no metric takes: the fits and the scorer tell what is wrong
+            self._metrics = [{} for _ in models]
+        self.needs_intervals = any(map(bool, self._metrics))
         self.races = racing and self.race is not None
-        self._targets = [scoring.targets(test) for _, test in folds] if self.needs_intervals else []
-        self._classes = [np.unique(scoring.targets(train)) for train, _ in folds] if self.needs_intervals else []
 
     def _start(self) -> Race:
         """The race before any fit: bounds on the score of any model."""
@@ -94,10 +100,10 @@ class SearchWishes:
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """The test rows that may be right as well as wrong; None of regressions, whose scores are decided only where candidates are close."""
-        labelled = [metric for metric in self._metrics[candidate].values() if metric.of_labels]
+        if not any(metric.of_labels for metric in self._metrics[candidate].values()):
+            return None
         classes = self._classes[fold]
-        last = last_step(self.models[candidate])
-        possible = possible_labels(last, len(classes), low, high) if labelled else None
+        possible = possible_labels(last_step(self.models[candidate]), len(classes), low, high)
         if possible is None:
             return None
         if self.races:
@@ -122,7 +128,7 @@ class SearchWishes:
     def width(self) -> np.ndarray:
         """How wide the interval of each candidate's mean score is."""
         low, high = self.bounds().T
-        return high - low
+        return np.where(np.isfinite(low), high, np.inf) - np.where(np.isfinite(low), low, 0.0)
 
     def separating(self) -> Separating | None:
         """The wishes of a further run that separates regressions which are close to the best; None where there are none."""
