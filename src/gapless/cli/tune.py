@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
+import scipy.sparse as sp
 import typer
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
@@ -25,7 +26,7 @@ from gapless.cli.output import JsonOption, error_console
 from gapless.cli.task import RULE, check_task, settled
 from gapless.cli.trained import as_json, check_place, print_run, saved
 from gapless.cli.tuned import print_search, search_json
-from gapless.errors import InvalidInputError
+from gapless.errors import GaplessError, InvalidInputError
 from gapless.model_selection import GridSearchCV, SearchInterrupted
 
 _TASKS = ("auto", "classification", "regression")
@@ -152,7 +153,7 @@ def tune(
     prefix = ""
     tuned: Any = estimator
     if scale:
-        tuned = make_pipeline(StandardScaler(with_mean=new_scaler(samples.X[:1]).with_mean), estimator)
+        tuned = make_pipeline(StandardScaler(with_mean=not sp.issparse(samples.X)), estimator)
         prefix = f"{tuned.steps[-1][0]}__"
     _check_names(estimator, grid)
     folds = (StratifiedKFold if task == "classification" else KFold)(cv, shuffle=True, random_state=seed)
@@ -222,6 +223,10 @@ def _search(search: GridSearchCV, X: Any, y: Any) -> SearchInterrupted | None:
             search.fit(X, y)
         except SearchInterrupted as stop:
             return stop
+        except GaplessError:
+            raise
+        except ValueError as error:  # of scikit-learn, on folds or a score that the targets do not allow
+            raise InvalidInputError(str(error)) from None
     return None
 
 

@@ -41,11 +41,17 @@ class Course:
                     total = known.n_candidates * known.n_folds
                     print(f"{len(known):,} of {total:,} fits are in the file {str(search.resume)!r} already.")
             metric = search.refit if isinstance(search.refit, str) else self.metric
-            line = stack.enter_context(SearchLine(search, known, metric))
+            line = stack.enter_context(SearchLine(search, known, metric, wishes.bounds if wishes.races else None))
+            shown = {place for place, _ in known.items()}
 
             def tell(candidate: int, fold: int, outcome: Outcome) -> None:
                 if journal is not None:
                     journal.append(candidates[candidate], fold, outcome)
-                line.show(candidate, outcome)
+                if (
+                    candidate,
+                    fold,
+                ) not in shown:  # a fit may be made once more, to separate its score from another one
+                    shown.add((candidate, fold))
+                    line.show(candidate, outcome)
 
             yield tell

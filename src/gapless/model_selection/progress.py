@@ -16,16 +16,21 @@ from gapless.model_selection.outcomes import Outcome, Outcomes
 if TYPE_CHECKING:  # rich is imported only where a line is shown, so that importing gapless stays fast
     from rich.progress import Progress
 
+Bounds = Callable[[], np.ndarray]
+
 
 class TimeLeft:
     """Estimates how long the fits that are left will take; ``str`` gives it in words, and counts down between two fits.
 
     A fit is expected to take as long as those of the same candidate on other folds, or, where there are none, as the mean of all. The seconds of fits
     are turned into seconds of the clock by what the fits so far have taken of it, which accounts for fits side by side and for the work between fits.
+    In a race ``bounds`` gives (low, high) of the mean score of each candidate, as rows; no fits are expected of a candidate that is out.
     """
 
-    def __init__(self, known: Outcomes, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._began = clock, clock()
+    def __init__(
+        self, known: Outcomes, bounds: Bounds | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._bounds, self._clock, self._began = bounds, clock, clock()
         self._seconds, self._fits = np.zeros(known.n_candidates), np.zeros(known.n_candidates)
         self._open = np.array(
             [sum(known.get(k, j) is None for j in range(known.n_folds)) for k in range(known.n_candidates)]
@@ -39,11 +44,6 @@ class TimeLeft:
         self._open[candidate] -= 1
         self._end = math.inf
 
-    def drop(self, candidate: int) -> None:
-        """No more fits of this candidate will come."""
-        self._open[candidate] = 0
-        self._end = math.inf
-
     @property
     def seconds(self) -> float:
         """Seconds until the last fit is expected to be done; infinite before the first one."""
@@ -53,8 +53,12 @@ class TimeLeft:
         if self._end == math.inf:
             mean = done / self._fits.sum()
             each = np.where(self._fits > 0, self._seconds / np.maximum(1, self._fits), mean)
+            left = self._open
+            if self._bounds is not None:
+                low, high = self._bounds().T
+                left = np.where(high < low.max(), 0, left)
             now = self._clock()
-            self._end = now + float(self._open @ each) * (now - self._began) / done
+            self._end = now + float(left @ each) * (now - self._began) / done
         return max(0.0, self._end - self._clock())
 
     def __str__(self) -> str:
@@ -68,7 +72,7 @@ def in_words(seconds: float) -> str:
     >>> in_words(0.2), in_words(80), in_words(4000)
     ('1 s', '1 min 20 s', '1 h 7 min')
     """
-    whole = max(1, math.ceil(seconds))
+    whole = math.ceil(seconds)
     if whole < 60:
         return f"{whole} s"
     minutes = math.ceil(whole / 60)
@@ -78,18 +82,17 @@ def in_words(seconds: float) -> str:
 class SearchLine:
     """A bar that fills with the fits of a search. Nothing is shown unless the search is verbose and standard error is a terminal.
 
-    ``metric`` names the score that is shown, where there are several.
+    ``metric`` names the score that is shown, where there are several; ``bounds`` are those of :class:`TimeLeft`.
     """
 
-    def __init__(self, search: Any, known: Outcomes, metric: str | None) -> None:
-        self._metric = metric
+    def __init__(self, search: Any, known: Outcomes, metric: str | None, bounds: Bounds | None = None) -> None:
         self._display: Progress | None = None
         console = make_console() if search.verbose else None
         if console is None or not console.is_terminal:
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        self._left = TimeLeft(known)
+        self._left = TimeLeft(known, bounds)
         self._best = BestSoFar(known, metric)
         # Lines that the search prints go above the bar; where standard output is no terminal they stay in it, and rich must not take them.
         self._display = Progress(

@@ -40,6 +40,7 @@ from gapless.model_selection.fold import (
     with_parameters,
 )
 from gapless.model_selection.one_by_one import OneByOne, by_folds, decided
+from gapless.model_selection.side_by_side import side_by_side
 from gapless.solve import AHEAD, STRICTER
 
 _MOST_BYTES = 2.0**31  # the memory for a Gram matrix; a search over more samples fits one by one
@@ -74,15 +75,19 @@ class SharedFits:
         return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
-        """Each fit that is wanted, fold by fold, after the work that they share."""
-        self._prepare(candidates, folds, wishes)
+        """Each fit that is wanted: those that share a kernel after the work that they share, then the others.
+
+        A race goes by folds, and all shared work comes first.
+        """
+        made: set[tuple[int, int]] = set()
 
         def fit_fold(fold: int, places: list[int]) -> Iterator[FittedCandidate]:
             train, _ = folds[fold]
             params = fold_params(self.X, self.fit_params, train)
             for place in places:
                 given, part = self._ready.pop((place, fold), (None, 0.0))
-                if wishes.wanted(place, fold):
+                if (place, fold) not in made and wishes.wanted(place, fold):
+                    made.add((place, fold))
                     estimator = with_parameters(self.estimator, candidates[place])
                     start = time.perf_counter()
                     X, y = _safe_split(estimator, self.X, self.y, train)
@@ -91,10 +96,17 @@ class SharedFits:
                     del estimator._given
                     yield decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, folds[fold], wishes)
 
+        def fit_group(group: list[_Fit]) -> Iterator[FittedCandidate]:
+            members = [[fit.candidate for fit in group if fit.fold == fold] for fold in range(len(folds))]
+            return side_by_side(lambda fold: fit_fold(fold, members[fold]), len(folds), self.n_jobs)
+
+        for group in self._prepare(candidates, folds, wishes):
+            if not wishes.races:
+                yield from fit_group(group)
         yield from by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
 
-    def _prepare(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> None:
-        """Solve what the candidates have in common on all folds at once; ``fit_all`` then only makes estimators of it."""
+    def _prepare(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[list[_Fit]]:
+        """Solve what candidates have in common on all folds at once, kernel by kernel; ``fit_all`` then only makes estimators of it."""
         self._ready.clear()
         trains = [np.asarray(train) for train, _ in folds]
         if self.fit_params or any(train.dtype.kind not in "iu" for train in trains):
@@ -130,6 +142,7 @@ class SharedFits:
                 shared[key].append(_Fit(k, j, float(estimator.C), box))
         for key, fits in shared.items():
             self._solve(kernels[key], estimators[fits[0].candidate], _Samples(X, codes, len(classes), trains), fits)
+            yield fits
 
     def _solve(self, kernel: Kernel, estimator: SVC, samples: _Samples, fits: list[_Fit]) -> None:
         """Solve and prove fits that have a kernel in common."""
