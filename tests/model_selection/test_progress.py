@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 
 import numpy as np
 import pytest
@@ -111,4 +112,4 @@ def test_a_fit_that_is_made_once_more_is_counted_once(monkeypatch):
     monkeypatch.setattr(progress, "make_console", lambda: console)
     search = GridSearchCV(gl.SVR(), {"C": [1.0, 1.001]}, cv=3, verbose=1, scoring="neg_mean_squared_error")
     search.fit(X[:, 1:], X[:, 0])  # the scores are close, so that they are computed more sharply in further rounds
-    assert "6 of 6 fits" in shown.getvalue() and "7 of 6 fits" not in shown.getvalue()
+    assert max(map(int, re.findall(r"(\d+) of 6 fits", shown.getvalue()))) == 6

@@ -27,6 +27,7 @@ from gapless.model_selection import GridSearchCV, RandomizedSearchCV
 from gapless.model_selection.fingerprint import checksum, described
 from gapless.model_selection.journal import Journal
 from gapless.model_selection.outcomes import Outcome
+from gapless.model_selection.shared import SharedFits
 
 X, Y = load_iris(return_X_y=True)
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
@@ -83,6 +84,35 @@ def test_intervals_and_the_proof_are_found_again(path):
     assert "mean_test_score_low" in first.cv_results_ and first.selection_ is not None
     assert_same_results(again.cv_results_, first.cv_results_)
     assert again.selection_ == first.selection_
+
+
+def test_shared_work_is_not_done_for_fits_that_are_known(path, monkeypatch):
+    solved = []
+    original = SharedFits._solve
+
+    def solve(self, kernel, estimator, samples, fits):
+        solved.append((kernel.gamma, sorted({(fit.C, fit.fold) for fit in fits})))
+        return original(self, kernel, estimator, samples, fits)
+
+    monkeypatch.setattr(SharedFits, "_solve", solve)
+    searched(path, gl.SVC(), {"C": [1.0], "gamma": [0.1, 1.0]})
+    assert [gamma for gamma, _ in solved] == [0.1, 1.0]
+    solved.clear()
+    searched(path, gl.SVC(), {"C": [1.0, 10.0], "gamma": [0.1, 1.0]})
+    assert solved == [(gamma, [(10.0, fold) for fold in range(3)]) for gamma in (0.1, 1.0)]
+
+
+def test_the_fits_of_a_kernel_are_in_the_file_before_the_next_kernel_is_solved(path, monkeypatch):
+    lines = []
+    original = SharedFits._solve
+
+    def solve(self, *arguments):
+        lines.append(path.read_bytes().count(b"\n"))
+        return original(self, *arguments)
+
+    monkeypatch.setattr(SharedFits, "_solve", solve)
+    searched(path, gl.SVC())
+    assert lines == [1, 1 + 9]
 
 
 @pytest.mark.parametrize("racing", [False, True])

@@ -23,6 +23,8 @@ class SearchInterrupted(KeyboardInterrupt):
         The search.
     done, total : int
         How many fits are done, and of how many.
+    complete, n_candidates : int
+        How many candidates are done on all folds, and of how many.
 
     Examples
     --------
@@ -49,31 +51,33 @@ class SearchInterrupted(KeyboardInterrupt):
     {'C': 0.1}
     """
 
-    def __init__(self, message: str, search: Any, done: int, total: int) -> None:
-        super().__init__(message)
+    def __init__(self, search: Any, done: int, total: int, complete: int, n_candidates: int) -> None:
         self.search, self.done, self.total = search, done, total
+        self.complete, self.n_candidates = complete, n_candidates
+        further = (
+            'With resume="a file" a search keeps its fits, and goes on from them.'
+            if search.resume is None
+            else f"The same search with resume={str(search.resume)!r} goes on from here."
+        )
+        super().__init__(f"{self._kept()} {further}")
+
+    def _kept(self) -> str:
+        """Words on what is there."""
+        if not self.done:
+            return "Interrupted before the first fit was done."
+        fits = f"Interrupted: {self.done:,} of {self.total:,} fits {'is' if self.done == 1 else 'are'} done, and"
+        if not self.complete:
+            return f"{fits} no candidate on all folds. cv_results_ tells of these."
+        return (
+            f"{fits} {self.complete:,} of {self.n_candidates:,} candidates on all folds. "
+            "cv_results_ and best_params_ tell of these; nothing is refitted."
+        )
 
 
 def interruption(search: Any, known: Outcomes) -> SearchInterrupted:
     """The exception that tells what a search keeps, and how it goes on."""
-    done, complete = len(known), int(known.is_known().all(axis=1).sum())
-    total = known.n_candidates * known.n_folds
-    fits = f"{done:,} of {total:,} fits {'is' if done == 1 else 'are'} done"
-    if not done:
-        kept = "Interrupted before the first fit was done."
-    elif not complete:
-        kept = f"Interrupted: {fits}, and no candidate on all folds. cv_results_ tells of these."
-    else:
-        kept = (
-            f"Interrupted: {fits}, and {complete:,} of {known.n_candidates:,} candidates on all folds. "
-            "cv_results_ and best_params_ tell of these; nothing is refitted."
-        )
-    further = (
-        'With resume="a file" a search keeps its fits, and goes on from them.'
-        if search.resume is None
-        else f"The same search with resume={str(search.resume)!r} goes on from here."
-    )
-    return SearchInterrupted(f"{kept} {further}", search, done, total)
+    complete = int(known.is_known().all(axis=1).sum())
+    return SearchInterrupted(search, len(known), known.n_candidates * known.n_folds, complete, known.n_candidates)
 
 
 def only(results: dict[str, Any], candidates: list[int]) -> dict[str, Any]:
