@@ -47,11 +47,10 @@ class Course:
             def tell(candidate: int, fold: int, outcome: Outcome) -> None:
                 if journal is not None:
                     journal.append(candidates[candidate], fold, outcome)
-                if (
-                    candidate,
-                    fold,
-                ) not in shown:  # a fit may be made once more, to separate its score from another one
-                    shown.add((candidate, fold))
+                # A fit may be made once more, to separate its score from another one.
+                place = candidate, fold
+                if place not in shown:
+                    shown.add(place)
                     line.show(candidate, outcome)
 
             yield tell
