@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import math
 import pickle
 import subprocess
@@ -53,6 +54,11 @@ def in_background(function: Callable[[], T], seconds: float = math.inf) -> T:
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+def interrupt_thread(thread: int) -> None:
+    """Raise a KeyboardInterrupt in the thread of this identity, as soon as it runs Python code: what Ctrl-C does in the main thread."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 def in_child(code: str, task: Any, seconds: float = math.inf) -> Any:

@@ -329,7 +329,7 @@ def test_the_constructors_are_scikit_learns():
     for kind in (GridSearchCV, RandomizedSearchCV):
         name = kind.__name__
         ours, others = (inspect.signature(each).parameters for each in (kind, getattr(theirs, name)))
-        assert list(ours) == [*others, "racing"] and issubclass(kind, getattr(theirs, name))
+        assert list(ours) == [*others, "racing", "resume"] and issubclass(kind, getattr(theirs, name))
         assert all((ours[key].default, ours[key].kind) == (others[key].default, others[key].kind) for key in others)
         assert f"{name}({'estimator=SVC()'}" in repr(kind(gl.SVC(), {"C": [1]})).replace("\n", "")
 

@@ -17,6 +17,7 @@ from gapless.cli.demo import demo
 from gapless.cli.info import info
 from gapless.cli.predict import predict
 from gapless.cli.train import train
+from gapless.cli.tune import tune
 from gapless.cli.verify import verify
 
 __all__ = ["app"]
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command("demo")(demo)
 app.command("compare")(compare_file)
 app.command("train")(train)
+app.command("tune")(tune)
 app.command("predict")(predict)
 app.command("verify")(verify)
 app.command("convert")(convert)

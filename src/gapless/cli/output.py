@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
-
-from gapless.compare import Row
 
 FIGURES = Path("gapless-figures")
 FiguresOption = Annotated[
@@ -21,6 +19,14 @@ NoFiguresOption = Annotated[bool, typer.Option("--no-figures", help="Draw nothin
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs, in place of tables.")]
 
 _FILE_WIDTH = 120  # the width of tables where the output is not a terminal, which would tell its width; by hand
+
+
+class Line(Protocol):
+    """A line of a table."""
+
+    def cells(self) -> Sequence[str]:
+        """The texts of its cells."""
+        ...
 
 
 def console() -> Console:
@@ -42,7 +48,7 @@ def progress_bar() -> Progress:
     return Progress(*columns, text, console=out, transient=True, disable=not out.is_terminal)
 
 
-def print_rows(out: Console, title: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+def print_rows(out: Console, title: str, columns: Sequence[str], rows: Sequence[Line]) -> None:
     """A table that fits the terminal: where it is too wide, cells wrap between words, so that numbers stay whole."""
     cells = [row.cells() for row in rows]
     texts = list(zip(columns, *cells, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gapless.cli.output import error_console
 from gapless.errors import InvalidInputError
 
 TASKS = ("auto", "classification", "regression", "one-class")
@@ -22,6 +23,16 @@ def check_task(task: str, positive: str | None) -> None:
         raise InvalidInputError(f"--task must be one of {', '.join(TASKS)}; got {task!r}.")
     if positive is not None and task not in ("auto", "classification"):
         raise InvalidInputError(f"--positive is for --task classification; got --task {task}.")
+
+
+def settled(task: str, y: np.ndarray) -> str:
+    """The task, where ``auto`` is decided by the targets; the user is told where there was something to decide."""
+    if task != "auto":
+        return task
+    task, told = decide(y)
+    if told is not None:
+        error_console().print(f"gapless: {told}", markup=False)
+    return task
 
 
 def decide(y: np.ndarray) -> tuple[str, str | None]:

@@ -10,6 +10,10 @@ from typing import Any
 from gapless.cli.models import n_support, print_facts, proof, scaling, title
 from gapless.cli.output import console
 from gapless.data.samples import Samples
+from gapless.errors import InvalidInputError
+from gapless.result import Status
+from gapless.store import save
+from gapless.store.scaled import joined
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,31 @@ class Run:
     seconds: float
 
 
+def check_place(out: Path) -> None:
+    """Refuse a place where no model file can be written, before the work and not after it."""
+    if not out.absolute().parent.is_dir() or out.is_dir():
+        raise InvalidInputError(f"--out must be a file in a folder that exists; got {str(out)!r}.")
+
+
+def saved(task: str, model: Any, scaler: Any, samples: Samples, out: Path, seconds: float) -> Run:
+    """Save a fitted model with its scaler, and judge what is proven of it."""
+    model.set_params(verbose=False)
+    save(joined(scaler, model), out)
+    worst = max(model._solved, key=lambda solved: (not solved.proven, solved.certificate.relative_gap))
+    proven = worst.proven and worst.status is not Status.STATIONARY
+    return Run(task, model, scaler, samples, out, worst, proven, seconds)
+
+
 def print_json(run: Run) -> None:
     """Print the run as one JSON object."""
+    print(json.dumps(as_json(run), indent=2))
+
+
+def as_json(run: Run) -> dict[str, Any]:
+    """What JSON tells of a run."""
     model = run.model
     classes = getattr(model, "classes_", None)
-    content = {
+    return {
         "model": str(run.out),
         "task": run.task,
         "class": type(model).__name__,
@@ -48,7 +72,6 @@ def print_json(run: Run) -> None:
         "certificates": [proof(certificate) for certificate in model.certificates_],
         "seconds": run.seconds,
     }
-    print(json.dumps(content, indent=2))
 
 
 def print_run(run: Run) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
 from sklearn.utils._array_api import device, get_namespace
 
+from gapless.model_selection.course import Course, Told
 from gapless.model_selection.fold import Candidate, Fold, FoldFits, Wishes, with_parameters
+from gapless.model_selection.interrupted import interruption
 from gapless.model_selection.outcomes import Outcome, interval_columns
 from gapless.model_selection.report import Report
 from gapless.model_selection.scoring import FoldScoring
@@ -34,10 +36,20 @@ class Evaluation:
         How fits are scored.
     metric : str or None
         The metric that the choice is made by; None where it is made otherwise.
+    course : Course
+        Goes along with the fits.
+
+    Attributes
+    ----------
+    complete : list of int
+        The candidates that are done on all folds.
     """
 
-    def __init__(self, search: Any, estimator: Any, fits: FoldFits, scoring: FoldScoring, metric: str | None) -> None:
+    def __init__(
+        self, search: Any, estimator: Any, fits: FoldFits, scoring: FoldScoring, metric: str | None, course: Course
+    ) -> None:
         self.search, self.estimator, self.fits, self.scoring, self.metric = search, estimator, fits, scoring, metric
+        self.course, self.complete = course, list[int]()
         self._tried: list[Candidate] = []
         self._outcomes: list[Outcome] = []
         self._rows: list[dict[str, Any]] = []  # the outcomes as scikit-learn has them
@@ -48,7 +60,10 @@ class Evaluation:
         ] = []  # for each candidate, bounds on its mean score, which count where a fold was not run
 
     def add(self, candidates: list[Candidate], folds: list[Fold], more: dict[str, Any]) -> None:
-        """Fit and score candidates on all folds; ``more`` has further columns for ``cv_results_``."""
+        """Fit and score candidates on all folds; ``more`` has further columns for ``cv_results_``.
+
+        After Ctrl-C what is done is kept, and the interruption is raised.
+        """
         if self.search.verbose > 0:
             total = len(folds) * len(candidates)
             print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
@@ -61,35 +76,56 @@ class Evaluation:
         wishes = SearchWishes(self.scoring, models, folds, report, self.metric, self.search.racing)
         if self.search.verbose > 0 and self.search.racing and not wishes.races:
             print("No candidate is dropped: the choice is not made by a metric with intervals.")
-        self._run(candidates, wishes, wishes)
-        for _ in range(_ROUNDS):
-            separating = wishes.separating()
-            if separating is None:
-                break
-            before = wishes.width()
-            self._run(candidates, separating, wishes)
-            chosen = list(separating.targets)
-            if not (wishes.width()[chosen] < 0.5 * before[chosen]).any():
-                break
+        stop = None
+        try:
+            with self.course.of(candidates, wishes) as tell:
+                self._run_all(candidates, wishes, tell)
+        except KeyboardInterrupt:
+            stop = interruption(self.search, wishes.known)
         outcomes = wishes.known.in_order()
         if not outcomes:
+            if stop is not None:
+                raise stop
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         rows = [outcome.for_scikit_learn() for outcome in outcomes]
         _warn_or_raise_about_fit_failures(rows, self.search.error_score)
         if callable(self.search.scoring):
             _insert_error_scores(rows, self.search.error_score)
+        ran = wishes.known.is_known()
+        self.complete += [len(self._tried) + int(k) for k in np.flatnonzero(ran.all(axis=1))]
         self._tried += candidates
         self._outcomes += outcomes
         self._rows += rows
-        self._ran += list(wishes.known.is_known())
+        self._ran += list(ran)
         self._bounds += list(wishes.bounds())
         for key, values in more.items():
             self._more[key].extend(values)
+        if stop is not None:
+            raise stop
 
-    def _run(self, candidates: list[Candidate], wanted: Wishes, wishes: SearchWishes) -> None:
+    def _run_all(self, candidates: list[Candidate], wishes: SearchWishes, tell: Told) -> None:
+        """Make all fits that are wanted, and further ones for regressions that are close to each other."""
+        self._run(candidates, wishes, wishes, tell)
+        for _ in range(_ROUNDS):
+            separating = wishes.separating()
+            if separating is None:
+                break
+            before = wishes.width()
+            self._run(candidates, separating, wishes, tell)
+            chosen = list(separating.targets)
+            if not (wishes.width()[chosen] < 0.5 * before[chosen]).any():
+                break
+
+    def _run(self, candidates: list[Candidate], wanted: Wishes, wishes: SearchWishes, tell: Told) -> None:
         for fitted in self.fits.fit_all(candidates, wishes.folds, wanted):
             outcome = self.scoring.outcome(fitted, wishes.models[fitted.candidate], wishes.folds[fitted.fold])
             wishes.take(fitted.candidate, fitted.fold, outcome)
+            tell(fitted.candidate, fitted.fold, outcome)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no fit is done."""
+        return not self._rows
 
     @property
     def first_scores(self) -> Any:

@@ -29,7 +29,7 @@ PARAMETERS = {
     "verbose": (
         "int",
         "What is printed: from 1 on how many fits there are and what they share, from 2 on a line for each fit, from 3 on its scores, from 10 on its "
-        "beginning.",
+        "beginning. From 1 on a terminal also shows a line with the fits that are done, the best score and the time left.",
     ),
     "pre_dispatch": (
         "int or str",
@@ -37,6 +37,12 @@ PARAMETERS = {
     ),
     "error_score": ("'raise' or float", "The score of a candidate whose fit fails; ``'raise'`` ends the search."),
     "return_train_score": ("bool", "Whether candidates are scored on their training rows, too."),
+    "resume": (
+        "str or path",
+        "A file that each fit is written to as soon as it is done. A search that finds such a file does not repeat the fits in it: it goes on where "
+        "the last one was interrupted or killed, or adds candidates to a grid. Data, folds, estimator and scorer have to be the same, which is "
+        "checked. None keeps no file.",
+    ),
     "racing": (
         "bool",
         "Whether a candidate is dropped as soon as another one is proven to be better, whatever the folds that it has not run on would give. The "

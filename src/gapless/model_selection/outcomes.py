@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,6 +69,13 @@ class Outcomes:
         for place in self._known:
             known[place] = True
         return known
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def items(self) -> Iterable[tuple[tuple[int, int], Outcome]]:
+        """((candidate, fold), outcome) of each fit that is known."""
+        return self._known.items()
 
     def in_order(self) -> list[Outcome]:
         """All outcomes, those of the first candidate on all folds first; where a fit was not made, its scores are NaN, and it took no time."""

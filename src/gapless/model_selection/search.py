@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -16,23 +17,26 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
 from sklearn.utils.validation import _check_method_params
 
+from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.documented import documented
 from gapless.model_selection import engine
+from gapless.model_selection.course import Course
 from gapless.model_selection.evaluation import Evaluation
 from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
-from gapless.model_selection.fold import Candidate
+from gapless.model_selection.fold import Candidate, fit_in_place
+from gapless.model_selection.interrupted import OF_LAST_FIT, OF_SEARCH, SearchInterrupted, forget, only
 from gapless.model_selection.scoring import FoldScoring
 from gapless.model_selection.selection import Selection, select
+
+# What the parameters may be that scikit-learn's searches do not have.
+_OWN_CONSTRAINTS: dict[str, list[Any]] = {"racing": ["boolean"], "resume": [str, os.PathLike, None]}
 
 
 class _Search(BaseSearchCV):
     """Fits all candidates by one engine; what comes before the fits and after them is scikit-learn's."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSearchCV._parameter_constraints,
-        "racing": ["boolean"],
-    }
     racing: bool
+    resume: Any
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit all candidates on all folds, and the best one on all of the data.
@@ -53,9 +57,13 @@ class _Search(BaseSearchCV):
             The fitted search.
         """
         self.selection_: Selection | None = None
-        if not engine.is_ours(self.estimator):
+        if not engine.is_ours(self.estimator) and self.resume is None:
             return super().fit(X, y, **params)
         if _has_callbacks(self):
+            if self.resume is not None:
+                raise InvalidInputError(
+                    f"resume={str(self.resume)!r} does not go with callbacks, which are to be told of every fit; take off one of the two."
+                )
             if self.verbose > 0:
                 print("Callbacks are set, which are told of every fit: the candidates are fitted one by one.")
             return super().fit(X, y, **params)
@@ -76,7 +84,8 @@ class _Search(BaseSearchCV):
         scoring = FoldScoring(X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
         # A function that is given as refit does not choose by the score alone.
         decisive = metric if isinstance(metric, str) and not callable(self.refit) else None
-        evaluation = Evaluation(self, estimator, fits, scoring, decisive)
+        evaluation = Evaluation(self, estimator, fits, scoring, decisive, Course(self, X, y, params, metric))
+        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
         results: dict[str, Any] = {}
 
         def evaluate_candidates(
@@ -93,30 +102,46 @@ class _Search(BaseSearchCV):
             results = evaluation.results()
             return results
 
-        if "callback_ctx" in inspect.signature(self._run_search).parameters:
-            # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
-            self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
-        else:
-            self._run_search(evaluate_candidates)
+        stop = None
+        try:
+            if "callback_ctx" in inspect.signature(self._run_search).parameters:
+                # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
+                self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
+            else:
+                self._run_search(evaluate_candidates)
+        except SearchInterrupted as interruption:
+            stop = interruption
+            forget(self, (*OF_SEARCH, *OF_LAST_FIT))
+            if evaluation.is_empty:
+                raise
+            results = evaluation.results()
 
-        self._choose_best(results, evaluation.first_scores, metric)
-        if decisive is not None and (self.refit or not self.multimetric_):
-            self.selection_ = select(self.best_index_, results, decisive)
+        self.cv_results_ = results
+        if stop is None or evaluation.complete:
+            self._choose_best(results, evaluation.first_scores, metric, None if stop is None else evaluation.complete)
+            if decisive is not None and (self.refit or not self.multimetric_):
+                self.selection_ = select(self.best_index_, results, decisive)
+        if stop is not None:
+            raise stop
         if self.refit:
             self._refit_best(estimator, X, y, fit_params)
-        self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
-        self.cv_results_ = results
         return self
 
-    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any) -> None:
-        """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides."""
+    def _choose_best(self, results: dict[str, Any], first: Any, metric: Any, among: list[int] | None) -> None:
+        """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides.
+
+        ``among`` are the candidates to choose from; None is all.
+        """
         self.multimetric_ = isinstance(first, dict)
         if callable(self.scoring) and self.multimetric_:
             # Which metrics a function returns is known only now.
             self._check_refit_for_multimetric(first)
             metric = self.refit
         if self.refit or not self.multimetric_:
-            self.best_index_ = self._select_best_index(self.refit, metric, results)
+            if among is None:
+                self.best_index_ = self._select_best_index(self.refit, metric, results)
+            else:
+                self.best_index_ = among[self._select_best_index(self.refit, metric, only(results, among))]
             self.best_params_ = results["params"][self.best_index_]
             if not callable(self.refit):
                 self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
@@ -125,10 +150,12 @@ class _Search(BaseSearchCV):
         """Fit the best candidate on all of the data."""
         self.best_estimator_ = clone(estimator).set_params(**clone(self.best_params_, safe=False))
         start = time.perf_counter()
-        if y is None:
-            self.best_estimator_.fit(X, **fit_params)
-        else:
-            self.best_estimator_.fit(X, y, **fit_params)
+        try:
+            fit_in_place(self.best_estimator_, X, y, fit_params)
+        except KeyboardInterrupt as stop:
+            if not isinstance(stop, Interrupted):  # which leaves an estimator that is fitted as far as it came
+                forget(self, OF_LAST_FIT)
+            raise
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -167,6 +194,11 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **sklearn.model_selection.GridSearchCV._parameter_constraints,
+        **_OWN_CONSTRAINTS,
+    }
+
     def __init__(
         self,
         estimator: Any,
@@ -181,6 +213,7 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
         error_score: Any = np.nan,
         return_train_score: bool = False,
         racing: bool = False,
+        resume: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -194,7 +227,7 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.racing = racing
+        self.racing, self.resume = racing, resume
 
 
 @documented(
@@ -226,6 +259,11 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
     (8, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **sklearn.model_selection.RandomizedSearchCV._parameter_constraints,
+        **_OWN_CONSTRAINTS,
+    }
+
     def __init__(
         self,
         estimator: Any,
@@ -242,6 +280,7 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
         error_score: Any = np.nan,
         return_train_score: bool = False,
         racing: bool = False,
+        resume: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -257,4 +296,4 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.racing = racing
+        self.racing, self.resume = racing, resume

@@ -73,12 +73,16 @@ class SearchWishes:
         return Race(worst, best)
 
     def take(self, candidate: int, fold: int, outcome: Outcome) -> None:
+        """Keep the outcome of a fit that has just been made."""
+        self.know(candidate, fold, outcome)
+        self.report.end(candidate, fold, outcome)
+
+    def know(self, candidate: int, fold: int, outcome: Outcome) -> None:
         """Keep the outcome of a fit."""
         self.known.put(candidate, fold, outcome)
         if self.race is not None:
             low, high = outcome.intervals.get(str(self.metric), (np.nan, np.nan))
             self.race.put(candidate, fold, outcome.score_of(str(self.metric)), low, high)
-        self.report.end(candidate, fold, outcome)
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether the outcome of a fit is not known, and the candidate can win."""
