@@ -107,7 +107,7 @@ class _TunedKernelMixin(TunedMixin):
             gram = np.asarray(call_kernel(self.kernel, X, X) if kernel is None else kernel(X))
         if not np.isfinite(gram).all():
             raise InvalidInputError(
-                f"The kernel of {type(self).__name__} must be finite on X; it overflows, which scaling the features would prevent."
+                f"The kernel of {type(self).__name__} must be finite on X; it overflows; scale the features."
             )
         return gram
 
