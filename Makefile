@@ -16,6 +16,8 @@ BUILD_TOOLS := 'scikit-build-core>=1.1' 'nanobind>=3' cmake ninja
 EDITABLE := $(PIP) --no-build-isolation --editable
 # Held, so that a fresh set-up tests with what the last one did; the extra itself asks for any of version 2.
 TORCH := torch==2.13.0
+# A benchmark takes its data from it, so that its version belongs to the figures.
+TORCHKM := torchkm==4.3.2
 NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.?pp')
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
@@ -24,7 +26,7 @@ BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py benchmarks/gallery
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow slowest campaign mutations lint format sanitize figures docs demo wheel clean
-.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery
+.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery bench-selection bench-tune
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -149,6 +151,14 @@ bench-gallery: $(READY) $(NATIVE) ## scikit-learn's own examples with our classe
 bench-linear: $(READY) $(NATIVE) ## linear models against LIBLINEAR, Snap ML and SGD
 	@$(PIP) 'gapless[rivals]' || echo "LIBLINEAR's own package or Snap ML could not be installed: the table goes without."
 	$(BIN)/python benchmarks/linear.py
+
+bench-selection: $(READY) $(NATIVE) ## grid searches against scikit-learn's, over its SVC, sklearnex's and ours: half an hour, and more once
+	$(BIN)/python benchmarks/selection.py
+
+# Without its dependencies: they are here, and another PyTorch is not wanted.
+bench-tune: $(READY) $(NATIVE) ## train and tune, 500 fits a cell, against the table of a GPU paper: half an hour, and two hours of TorchKM once
+	@$(PIP) --no-deps $(TORCHKM)
+	$(BIN)/python benchmarks/train_and_tune.py
 
 clean: ## remove .venv, caches and everything that was built
 	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist docs/_build docs/api docs/gallery

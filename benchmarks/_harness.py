@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import platform
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,6 +51,26 @@ def interleave(contenders: dict[str, Callable[[], float]], repeats: int) -> dict
         for name, run in contenders.items():
             measured[name].append(run())
     return measured
+
+
+class Measurements:
+    """Measurements that a file keeps from one run to the next, by key, each with its date and the load of the machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def stored(self) -> dict[str, Any]:
+        """The measurements so far, by key."""
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    def store(self, key: str, found: dict[str, Any]) -> None:
+        """Keep one measurement, in place of an earlier one."""
+        stamp = {"date": time.strftime("%Y-%m-%d"), "load": os.getloadavg()[0]}
+        self.path.write_text(json.dumps({**self.stored(), key: {**stamp, **found}}, indent=1, sort_keys=True))
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.path.unlink(missing_ok=True)
 
 
 def write_section(title: str, text: str, packages: tuple[str, ...]) -> None:

@@ -10,7 +10,6 @@ medians of fits in turns, after one fit that is not counted; megabytes are the p
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -18,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _harness import write_section
+from _harness import Measurements, write_section
 from _kernel_data import ROWS, SPARSE, TABLE
 from _linear_data import CASES
 from _sweep import TOLS
 from _versions import Version
 
-MEASURED = Path(__file__).parent / ".before.json"
+MEASURED = Measurements(Path(__file__).parent / ".before.json")
 _SHORT = 0.1  # seconds of a fit before which memory is not touched: it finds the memory of the fit before
 _REST = 0.15  # seconds between two fits: threads of the version that has just ended keep a core busy for some 0.1 s
 PARTS = ("kernel", "linear", "small")
@@ -44,7 +43,7 @@ def main() -> None:
                 with_both(options.python, lambda versions, data=data: linear_rows(versions, data, options.gap))
     if "small" in options.parts:
         with_both(options.python, small_rows)
-    write_section(options.title, report(stored()), ("gapless", "numpy", "scikit-learn"))
+    write_section(options.title, report(MEASURED.stored()), ("gapless", "numpy", "scikit-learn"))
 
 
 def _options() -> argparse.Namespace:
@@ -61,14 +60,9 @@ def _options() -> argparse.Namespace:
     return given
 
 
-def stored() -> dict[str, Any]:
-    """The measurements so far, by key."""
-    return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
-
-
 def store(key: str, found: dict[str, Any]) -> None:
     """Keep one measurement."""
-    MEASURED.write_text(json.dumps({**stored(), key: found}, indent=1, sort_keys=True))
+    MEASURED.store(key, found)
     print(key, {name: value for name, value in found.items()}, flush=True)
 
 

@@ -13,7 +13,6 @@ certificate of ours differs from the judge's by more than 1e-9 of P.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -23,13 +22,14 @@ from typing import Any
 import _kernel_report as report
 import numpy as np
 from _contenders import CONTENDERS, LIMIT, Fit, Worker
-from _harness import interleave, touch_memory
+from _harness import Measurements, interleave, touch_memory
 from _kernel_data import GROWTH, ROWS, TABLE, samples, small
 from _limit import limit
 from _sweep import TOLS, loosest, storage_of
 from _verifier import judge
 
-MEASURED = Path(__file__).parent / ".kernel.json"
+MEASURED = Measurements(Path(__file__).parent / ".kernel.json")
+stored, store = MEASURED.stored, MEASURED.store
 GAPS = (1e-3, 1e-5)
 PREDICTED = 10_000
 PATIENCE = 20.0
@@ -42,8 +42,8 @@ PARTS = ("fits", "small", "growth")
 def main() -> None:
     """Measure the parts that the options name, write the section and the figure, and compare our certificates with the judge's."""
     options = _options()
-    if options.everything and MEASURED.exists():
-        MEASURED.unlink()
+    if options.everything:
+        MEASURED.forget()
     touch_memory(6.0)
     names = [name for name in options.only if CONTENDERS[name].version is not None]
     if "fits" in options.parts:
@@ -82,17 +82,6 @@ def _options() -> argparse.Namespace:
         setattr(given, name, values)
     given.gap = tuple(float(gap) for gap in given.gap.split(","))
     return given
-
-
-def stored() -> dict[str, Any]:
-    """The measurements so far, by key."""
-    return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
-
-
-def store(key: str, found: dict[str, Any]) -> None:
-    """Keep one measurement, in place of an earlier one."""
-    stamp = {"date": time.strftime("%Y-%m-%d"), "load": os.getloadavg()[0]}
-    MEASURED.write_text(json.dumps({**stored(), key: {**found, **stamp}}, indent=1, sort_keys=True))
 
 
 def measure_row(

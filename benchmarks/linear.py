@@ -14,7 +14,6 @@ kept in any case. The exit code is 1 where the judge does not confirm a certific
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -25,13 +24,14 @@ from typing import Any
 import _linear_report as report
 import numpy as np
 import scipy.sparse as sp
-from _harness import touch_memory
+from _harness import Measurements, touch_memory
 from _linear_data import CASES, COSTS, DENSE, EPSILON, GAPS, SPARSE, Case, dual, primal, samples
 from _linear_rivals import RIVALS, settings_of, timed
 
 import gapless as gl
 
-MEASURED = Path(__file__).parent / ".linear.json"
+MEASURED = Measurements(Path(__file__).parent / ".linear.json")
+stored, store = MEASURED.stored, MEASURED.store
 LIMIT = 120.0
 OURS = "ours"
 FAR = 3.0
@@ -43,8 +43,8 @@ AGREEMENT = 1e-9
 def main() -> None:
     """Measure the parts that the options name, write the section, and compare our certificates with the judge's."""
     options = _options()
-    if options.everything and MEASURED.exists():
-        MEASURED.unlink()
+    if options.everything:
+        MEASURED.forget()
     warnings.simplefilter("ignore")  # the judge tells which gap was reached
     touch_memory()
     passes: dict[str, tuple[float, float]] = {}
@@ -85,17 +85,6 @@ def _options() -> argparse.Namespace:
                 parser.error(f"--{name} got {value!r}; it takes {', '.join(known)}.")
     given.cost, given.gap = (tuple(float(v) for v in getattr(given, name).split(",")) for name in ("cost", "gap"))
     return given
-
-
-def stored() -> dict[str, Any]:
-    """The measurements so far, by key."""
-    return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
-
-
-def store(key: str, found: dict[str, Any]) -> None:
-    """Keep one measurement, in place of an earlier one."""
-    stamp = {"date": time.strftime("%Y-%m-%d"), "load": os.getloadavg()[0]}
-    MEASURED.write_text(json.dumps({**stored(), key: {**found, **stamp}}, indent=1, sort_keys=True))
 
 
 def one_pass(X: Any) -> tuple[float, float]:

@@ -47,11 +47,19 @@ def inside_smo(names: Names, printed: str) -> bool:
     return rounds[-1].gap <= names["TOL"] < rounds[0].gap and printed.count("round ") == len(rounds)
 
 
+def grid_search(names: Names, printed: str) -> bool:
+    search = names["found"]
+    assert f"{search.best_score_:.3f}" in printed
+    shown = {text.get_text() for text in plt.gcf().axes[0].texts}
+    return {f"{score:.3f}" for score in search.cv_results_["mean_test_score"]} <= shown
+
+
 CLAIMS: dict[str, Callable[[Names, str], Any]] = {
     "two_rings": two_rings,
     "primal_meets_dual": primal_meets_dual,
     "no_hard_margin": no_hard_margin,
     "inside_smo": inside_smo,
+    "grid_search": grid_search,
     "first_fit": lambda names, _: names["proof"].relative_gap <= 1e-6,
     "margin_and_c": lambda names, _: names["widths"] == sorted(names["widths"], reverse=True),
     "ascent_or_descent": lambda names, _: (

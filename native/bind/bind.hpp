@@ -19,5 +19,6 @@ void bind_proof(nanobind::module_& m);
 void bind_twofold(nanobind::module_& m);
 void bind_smo(nanobind::module_& m);
 void bind_every_pair(nanobind::module_& m);
+void bind_shared_fits(nanobind::module_& m);
 
 }  // namespace gapless::bind

@@ -17,7 +17,6 @@ struct EveryPair {
   In<Index> places, starts, firsts;
   In<double> cost;
   std::optional<In<double>> halves;
-  std::optional<In<Index>> chains;
   smo::ClassPairs pairs = {.K = square(),
                            .g = view(g),
                            .r = view(r),
@@ -25,7 +24,6 @@ struct EveryPair {
                            .starts = view(starts),
                            .firsts = view(firsts),
                            .cost = view(cost),
-                           .chains = chains ? view(*chains) : Places(),
                            .halves = halves ? view(*halves) : Vector()};
   smo::PairSolutions found{pairs};
 
@@ -45,11 +43,10 @@ void bind_every_pair(nb::module_& m) {
       .def(
           "__init__",
           [](EveryPair* self, In2<double> K, In<double> g, In<double> r, In<Index> places, In<Index> starts, In<Index> firsts, In<double> cost,
-             std::optional<In<double>> halves, std::optional<In<Index>> chains) {
-            new (self) EveryPair{K, g, r, places, starts, firsts, cost, halves, chains};
+             std::optional<In<double>> halves) { new (self) EveryPair{K, g, r, places, starts, firsts, cost, halves};
           },
           nb::arg("K"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("firsts"), nb::arg("cost"),
-          nb::arg("halves") = nb::none(), nb::arg("chains") = nb::none())
+          nb::arg("halves") = nb::none())
       .def(
           "run",
           [](EveryPair& self, double gap, double kkt, double ahead, double stricter, double turns, double most, double seconds,

@@ -22,4 +22,5 @@ NB_MODULE(_native, m) {
   gapless::bind::bind_twofold(m);
   gapless::bind::bind_smo(m);
   gapless::bind::bind_every_pair(m);
+  gapless::bind::bind_shared_fits(m);
 }

@@ -78,7 +78,7 @@ Index pairs(nb::object dual, In<double> diagonal, In2<T> K, In<Index> starts, bo
   return std::visit(
       [&](const auto& terms) {
         smo::BlockSolver<std::decay_t<decltype(terms)>, T> solver;
-        return solver.solve_block(terms, diagonal.data(), square_of(K), at, coupled, second_order, target, max_steps, beta.data(), f.data());
+        return solver.template solve_block<T>(terms, diagonal.data(), square_of(K), at, coupled, second_order, target, max_steps, beta.data(), f.data());
       },
       dual_of(dual));
 }

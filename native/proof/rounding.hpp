@@ -30,6 +30,8 @@ struct Errors {
 // Writes bounds on the errors of Σ β_j k(x_i, x_j), computed in `terms` roundings of relative size u, where |k(x, z)| ≤ g(x) g(z) and entries are off
 // by at most u (r(x) g(z) + g(x) r(z)) (kernels/rounding.py); the bounds count underflow too.
 void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors);
+// The same where the x_i are other samples than the x_j, with numbers of their own.
+void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Vector own_g, Vector own_r, Out errors);
 
 // A bound on the error that Neumaier's sum of n terms adds to the errors of the terms: a rounding of the sum, and n² u² times the sum of their sizes
 // (twice each; Ogita, Rump & Oishi 2005).

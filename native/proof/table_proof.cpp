@@ -5,7 +5,6 @@
 
 #include "core/runs.hpp"
 #include "proof/bounds.hpp"
-#include "proof/feasible.hpp"
 
 namespace gapless::proof {
 namespace {
@@ -13,28 +12,6 @@ namespace {
 // The numbers of gapless/proof/outward.py, which states them: MORE and ROUNDINGS.
 constexpr double more = 1.05, roundings = 16.0;
 constexpr double stretching = 1e-12;  // a gap below this share of D is not worth a stretch (ROUNDING of gapless/problems/objective.py)
-
-// Writes f = Kβ and returns the number of entries of β that are not zero, each of which is one rounding of a sum.
-Index expand(const TableProblem& problem, Vector beta, Out f) {
-  const Index n = length(beta);
-  const Places places = problem.places;
-  const std::vector<Index> ends = run_ends(places);
-  std::fill(f.begin(), f.end(), 0.0);
-  Index terms = 0;
-  for (Index i = 0; i < n; ++i) {
-    const double b = beta[i];
-    if (b == 0.0) continue;
-    ++terms;
-    const double* const row = problem.K.row(places[i]);
-    for (Index j = 0; j < n; j = ends[j]) {
-      const double* GAPLESS_RESTRICT from = row + places[j];
-      double* GAPLESS_RESTRICT to = f.data() + j;
-      const Index many = ends[j] - j;
-      for (Index k = 0; k < many; ++k) to[k] += b * from[k];
-    }
-  }
-  return terms;
-}
 
 // The model of β stretched to a smallest margin of one, as under a hard margin.
 struct Stretched {
@@ -82,30 +59,43 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
 
 }  // namespace
 
-TableProof prove(const TableProblem& problem, Vector point, Out beta, std::span<Interval> offsets, TableRoom& room) {
-  const std::size_t n = point.size();
-  room.f.resize(n);
-  room.sizes.resize(n);
-  room.g.resize(n);
-  room.r.resize(n);
-  room.plain.resize(offsets.size());
+Index expand(Matrix<const double> K, Places places, Vector beta, Out f) {
+  const Index n = length(beta);
+  const std::vector<Index> ends = run_ends(places);
+  std::fill(f.begin(), f.end(), 0.0);
+  Index terms = 0;
+  for (Index i = 0; i < n; ++i) {
+    const double b = beta[i];
+    if (b == 0.0) continue;
+    ++terms;
+    const double* const row = K.row(places[i]);
+    for (Index j = 0; j < n; j = ends[j]) {
+      const double* GAPLESS_RESTRICT from = row + places[j];
+      double* GAPLESS_RESTRICT to = f.data() + j;
+      const Index many = ends[j] - j;
+      for (Index k = 0; k < many; ++k) to[k] += b * from[k];
+    }
+  }
+  return terms;
+}
+
+void sum_errors(Vector beta, Vector g, Vector r, double terms, Vector own_g, Vector own_r, Out errors) {
+  expansion_errors(beta, g, r, more * unit, terms + roundings, own_g, own_r, errors);
+}
+
+TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Out f, double terms, std::span<Interval> offsets, TableRoom& room) {
   TableProof out;
-  const Repair repair =
-      feasible({problem.box.lower, n}, {problem.box.upper, n}, problem.groups, problem.totals, true, point, beta);
   out.outside = repair.outside;
   out.off = repair.off;
   if (std::isnan(repair.outside)) return out;
+  room.sizes.resize(beta.size());
+  room.plain.resize(offsets.size());
   double largest = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    room.g[i] = problem.g[problem.places[i]];
-    room.r[i] = problem.r[problem.places[i]];
-    largest = std::max(largest, room.g[i]);
-  }
-  const double terms = static_cast<double>(expand(problem, beta, room.f)) + roundings;
-  expansion_errors(beta, room.g, room.r, more * unit, terms, room.sizes);
+  for (const double g : problem.g) largest = std::max(largest, g);
+  sum_errors(beta, problem.g, problem.r, terms, problem.g, problem.r, room.sizes);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, room.f,
-                              {room.sizes, 1.0, least_error}, {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
+  const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, f, {room.sizes, 1.0, least_error},
+                              {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
   if (std::isnan(found.square)) return out;
   out.violation = found.violation;
   out.plain_primal = found.plain_primal;
@@ -114,12 +104,12 @@ TableProof prove(const TableProblem& problem, Vector point, Out beta, std::span<
   out.primal = found.primal;
   out.rounding = found.dual_rounding + found.primal_rounding;
   if (problem.margins && out.dual > 0.0 && out.primal > (1.0 + stretching) * out.dual) {
-    const Stretched other = stretched(problem.box, beta, room.f, room.sizes, found.scale, found.square);
+    const Stretched other = stretched(problem.box, beta, f, room.sizes, found.scale, found.square);
     if (other.value < out.primal) {
       out.primal = other.value;
       out.rounding = found.dual_rounding + other.rounding;
       out.own = false;
-      for (double& b : beta) b /= other.margin;
+      out.margin = other.margin;
       offsets[0] = {other.offset, other.offset};
     }
   }

@@ -26,6 +26,16 @@ std::vector<Index> side_by_side(const Groups& groups, Index m) {
   return starts;
 }
 
+// The range of p − f.
+double range(const DualBox& dual, Index n, const double* f) {
+  double least = infinity, most = -infinity;
+  for (Index k = 0; k < n; ++k) {
+    least = std::min(least, dual.p[k] - f[k]);
+    most = std::max(most, dual.p[k] - f[k]);
+  }
+  return most - least;
+}
+
 }  // namespace
 
 template <class T>
@@ -48,23 +58,29 @@ void spread(Matrix<const T> K, Places moved, const double* change, double* f) {
   });
 }
 
-template <class T>
-void gather(Matrix<const T> K, Places chosen, Matrix<T> block) {
+template <class T, class B>
+void gather(Matrix<const T> K, Places chosen, Matrix<B> block) {
   const Index q = length(chosen), strips = (q + strip - 1) / strip;
   const auto& sweeps = table_sweeps<T>();
   const auto one = [&](Index k, int) {
-    sweeps.gather(K, chosen.data(), q, k * strip, std::min((k + 1) * strip, q), block);
+    const Index first = k * strip, last = std::min((k + 1) * strip, q);
+    if constexpr (sizeof(B) == 4)
+      sweeps.gather_single(K, chosen.data(), q, first, last, block);
+    else
+      sweeps.gather_full(K, chosen.data(), q, first, last, block);
   };
   if (static_cast<double>(q) * static_cast<double>(q) < worth_sharing)
     for (Index k = 0; k < strips; ++k) one(k, 0);
   else
     share(strips, one);
-  for (Index i = 0; i < q; ++i) std::fill(block.row(i) + q, block.row(i) + block.columns, T(0));
+  for (Index i = 0; i < q; ++i) std::fill(block.row(i) + q, block.row(i) + block.columns, B(0));
 }
 
 template void spread(Matrix<const float>, Places, const double*, double*);
 template void spread(Matrix<const double>, Places, const double*, double*);
 template void gather(Matrix<const float>, Places, Matrix<float>);
+template void gather(Matrix<const float>, Places, Matrix<double>);
+template void gather(Matrix<const double>, Places, Matrix<float>);
 template void gather(Matrix<const double>, Places, Matrix<double>);
 
 template <class Dual, class T>
@@ -93,7 +109,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     if (!starts.empty() && most == m) {
       const Index budget = std::min(max_steps - steps, std::max(least_steps, (together_ < tired_turns * m ? 1 : most_turns) * m));
       const Index taken =
-          solve_block(part.dual, part.diagonal, part.K, starts, part.coupled, part.second_order, target, budget, beta, f);
+          solve_block<T>(part.dual, part.diagonal, part.K, starts, part.coupled, part.second_order, target, budget, beta, f);
       steps += taken;
       together_ += taken;
       if (taken == 0) return steps;
@@ -103,8 +119,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     selection_.block(m, up_.data(), down_.data(), last_, groups, part.coupled, most, set_);
     const Places chosen = set_.chosen;
     const Index q = length(chosen);
-    const Matrix<T> block = square_.make(q);
-    gather<T>(part.K.with(chosen), chosen, block);
+    const Matrix<const T> from = part.K.with(chosen);
     const Dual& dual = terms_.take(part.dual, chosen);
     diagonal_.resize(q);
     beta_.resize(q);
@@ -117,8 +132,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
     old_ = beta_;
     const double stop = std::max(0.5 * target, share * worst);
     const Index budget = std::min(max_steps - steps, std::max(least_steps, most_turns * q));
-    const Index taken = solve_block(dual, diagonal_.data(), TableRows<T>(Matrix<const T>{block.data, q, block.columns, block.stride}), set_.starts, part.coupled,
-                                    part.second_order, stop, budget, beta_.data(), f_.data());
+    const Index taken = solve_copy(part, from, dual, stop, budget);
     steps += taken;
     std::fill(last_.begin(), last_.end(), 0);
     moved_.clear();
@@ -137,43 +151,43 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
   }
 }
 
+// A block that is copied from the table, of the variables set_.chosen, whose terms, β and f are gathered already: in float32, whose sweeps take half
+// the time, unless the violation to reach is too small for it.
 template <class Dual, class T>
-Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal, const TableRows<T>& K, const std::vector<Index>& starts, bool coupled,
+Index BlockSolver<Dual, T>::solve_copy(const Part& part, Matrix<const T> from, const Dual& dual, double target, Index max_steps) {
+  const Index q = count(set_.chosen.size());
+  bool single = sizeof(T) == 4;
+  if constexpr (!Dual::is_entropy) single = part.coupled && target >= fine * range(dual, q, f_.data());
+  const auto solve = [&]<class B>(Square<B>& room) {
+    const Matrix<B> block = room.make(q);
+    gather<T, B>(from, set_.chosen, block);
+    return solve_block<B>(dual, diagonal_.data(), Matrix<const B>{block.data, q, block.columns, block.stride}, set_.starts, part.coupled,
+                          part.second_order, target, max_steps, beta_.data(), f_.data());
+  };
+  return single ? solve(single_) : solve(full_);
+}
+
+template <class Dual, class T>
+template <class B>
+Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal, const TableRows<B>& K, const std::vector<Index>& starts, bool coupled,
                                         bool second_order, double target, Index max_steps, double* beta, double* f) {
-  if (!coupled) return singles(dual, diagonal, K, target, max_steps, beta, f);
+  if (!coupled) return singles<B>(dual, diagonal, K, target, max_steps, beta, f);
   if constexpr (Dual::is_entropy) {
-    return entropy_pairs(dual, diagonal, K, second_order, max_steps, beta, f);
+    return entropy_pairs<B>(dual, diagonal, K, second_order, max_steps, beta, f);
   } else {
-    const Index q = K.matrix.rows;
     room_.resize(pair_room(K.matrix.columns));
-    if constexpr (sizeof(T) == 4) {
-      double least = infinity, most = -infinity;
-      for (Index k = 0; k < q; ++k) {
-        least = std::min(least, dual.p[k] - f[k]);
-        most = std::max(most, dual.p[k] - f[k]);
-      }
-      if (target >= fine * (most - least)) {
-        const PairBlock<float> block = {dual, diagonal, K, q, starts.data(), count(starts.size()) - 1};
-        return pair_loops().single(block, second_order, target, max_steps, beta, f, room_.data());
-      }
-      const Matrix<double> exact = exact_.make(q);
-      for (Index i = 0; i < q; ++i) {
-        std::copy(K.row(i), K.row(i) + q, exact.row(i));
-        std::fill(exact.row(i) + q, exact.row(i) + exact.columns, 0.0);
-      }
-      room_.resize(pair_room(exact.columns));
-      const PairBlock<double> block = {dual, diagonal, Matrix<const double>{exact.data, q, exact.columns, exact.stride}, q, starts.data(), count(starts.size()) - 1};
+    const PairBlock<B> block = {dual, diagonal, K, K.matrix.rows, starts.data(), count(starts.size()) - 1};
+    if constexpr (sizeof(B) == 4)
+      return pair_loops().single(block, second_order, target, max_steps, beta, f, room_.data());
+    else
       return pair_loops().full(block, second_order, target, max_steps, beta, f, room_.data());
-    } else {
-      const PairBlock<double> block = {dual, diagonal, K, q, starts.data(), count(starts.size()) - 1};
-      return pair_loops().full(block, second_order, target, max_steps, beta, f, room_.data());
-    }
   }
 }
 
 // SMO by pairs where the dual has an entropy: i and j are chosen by what a step gains.
 template <class Dual, class T>
-Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagonal, const TableRows<T>& K, bool second_order, Index max_steps,
+template <class B>
+Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagonal, const TableRows<B>& K, bool second_order, Index max_steps,
                                           double* beta, double* f) {
   const Index q = K.matrix.rows;
   std::vector<double> up(q), down(q);
@@ -183,7 +197,7 @@ Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagon
     const Index i = std::max_element(up.begin(), up.end()) - up.begin();
     Index j = std::min_element(down.begin(), down.end()) - down.begin();
     if (up[i] <= -big || down[j] >= big || up[i] - down[j] <= noise * noise) return step;
-    const T* row = K.row(i);
+    const B* row = K.row(i);
     if (second_order) {
       j = -1;
       double best = 0.0;
@@ -201,7 +215,7 @@ Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagon
       }
     }
     if (j < 0 || j == i) return step;
-    const T* other = K.row(j);
+    const B* other = K.row(j);
     const double sum = diagonal[i] + diagonal[j], eta = std::max({sum - 2.0 * row[j], 1e-12 * sum, 1e-300});
     double new_i = beta[i], new_j = beta[j];
     dual.pair(i, j, f[i], f[j], new_i, new_j, eta);
@@ -216,7 +230,8 @@ Index BlockSolver<Dual, T>::entropy_pairs(const Dual& dual, const double* diagon
 
 // SMO by single variables, where no constraint couples them: in each step the variable that gains most.
 template <class Dual, class T>
-Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, const TableRows<T>& K, double target, Index max_steps, double* beta,
+template <class B>
+Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, const TableRows<B>& K, double target, Index max_steps, double* beta,
                                     double* f) {
   const Index q = K.matrix.rows;
   for (Index step = 0; step < max_steps; ++step) {
@@ -238,7 +253,7 @@ Index BlockSolver<Dual, T>::singles(const Dual& dual, const double* diagonal, co
     const double next = dual.step(i, f[i], beta[i], diagonal[i]), change = next - beta[i];
     if (change == 0.0) return step;
     beta[i] = next;
-    const T* row = K.row(i);
+    const B* row = K.row(i);
     for (Index k = 0; k < q; ++k) f[k] += change * row[k];
   }
   return max_steps;
@@ -248,5 +263,13 @@ template class BlockSolver<DualBox, float>;
 template class BlockSolver<DualBox, double>;
 template class BlockSolver<DualEntropy, float>;
 template class BlockSolver<DualEntropy, double>;
+template Index BlockSolver<DualBox, float>::solve_block(const DualBox&, const double*, const TableRows<float>&, const std::vector<Index>&, bool, bool,
+                                                        double, Index, double*, double*);
+template Index BlockSolver<DualBox, double>::solve_block(const DualBox&, const double*, const TableRows<double>&, const std::vector<Index>&, bool, bool,
+                                                         double, Index, double*, double*);
+template Index BlockSolver<DualEntropy, float>::solve_block(const DualEntropy&, const double*, const TableRows<float>&, const std::vector<Index>&, bool,
+                                                            bool, double, Index, double*, double*);
+template Index BlockSolver<DualEntropy, double>::solve_block(const DualEntropy&, const double*, const TableRows<double>&, const std::vector<Index>&,
+                                                             bool, bool, double, Index, double*, double*);
 
 }  // namespace gapless::smo

@@ -16,8 +16,8 @@ template <class T>
 void spread(Matrix<const T> K, Places moved, const double* change, double* f);
 
 // block(i, j) = K(chosen[i], chosen[j]); further columns of the block become zero.
-template <class T>
-void gather(Matrix<const T> K, Places chosen, Matrix<T> block);
+template <class T, class B>
+void gather(Matrix<const T> K, Places chosen, Matrix<B> block);
 
 // A square matrix whose rows begin at lines of the cache and are filled up to whole lines, so that sweeps over them need vectors only.
 template <class T>
@@ -51,18 +51,22 @@ class BlockSolver {
   Index solve(const Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f);
 
   // Maximises over one block, whose groups are side by side and begin at `starts`. Writes beta, and f in the precision of K; returns the steps taken.
-  Index solve_block(const Dual& dual, const double* diagonal, const TableRows<T>& K, const std::vector<Index>& starts, bool coupled, bool second_order,
+  template <class B>
+  Index solve_block(const Dual& dual, const double* diagonal, const TableRows<B>& K, const std::vector<Index>& starts, bool coupled, bool second_order,
                     double target, Index max_steps, double* beta, double* f);
 
  private:
-  Index entropy_pairs(const Dual& dual, const double* diagonal, const TableRows<T>& K, bool second_order, Index max_steps, double* beta, double* f);
-  Index singles(const Dual& dual, const double* diagonal, const TableRows<T>& K, double target, Index max_steps, double* beta, double* f);
+  Index solve_copy(const Part& part, Matrix<const T> from, const Dual& dual, double target, Index max_steps);
+  template <class B>
+  Index entropy_pairs(const Dual& dual, const double* diagonal, const TableRows<B>& K, bool second_order, Index max_steps, double* beta, double* f);
+  template <class B>
+  Index singles(const Dual& dual, const double* diagonal, const TableRows<B>& K, double target, Index max_steps, double* beta, double* f);
 
   Selection selection_;
   WorkingSet set_;
   TakenTerms<Dual> terms_;
-  Square<T> square_;
-  Square<double> exact_;
+  Square<float> single_;
+  Square<double> full_;
   std::vector<char> last_;
   Index together_ = 0;  // the pairs so far that were made with all samples in one block
   std::vector<double> up_, down_, diagonal_, beta_, old_, f_, room_, change_;

@@ -20,7 +20,7 @@ namespace {
 template <class Dual, class T>
 class Engine final : public Smo {
  public:
-  Engine(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options)
+  Engine(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options, Vector start_f)
       : problem_(problem),
         dual_(dual),
         options_(options),
@@ -51,7 +51,10 @@ class Engine final : public Smo {
       const double room = std::floor((options_.cache_bytes - table_bytes) / (sizeof(T) * static_cast<double>(n_)));
       if (room >= 1.0) rows_.emplace(panels_, static_cast<Index>(std::min(room, static_cast<double>(n_))));
     }
-    if (begun) {
+    if (begun && !start_f.empty()) {
+      std::copy(start_f.begin(), start_f.end(), f_.begin());
+      known_ = beta_;
+    } else if (begun) {
       if (everybody())
         refresh({});
       else
@@ -87,8 +90,12 @@ class Engine final : public Smo {
     return std::min(n, std::max(Index(2), static_cast<Index>(std::sqrt(cache_bytes / sizeof(T)))));
   }
   static ActiveSet<T> make_table(const SmoProblem& problem, const SmoEntries& entries, SmoOptions options) {
-    if constexpr (sizeof(T) == 8)
-      if (entries.panels == nullptr) return ActiveSet<T>(entries.given, entries.places, problem.shift);
+    if (entries.panels == nullptr) {
+      if constexpr (sizeof(T) == 8)
+        return ActiveSet<T>(entries.given, entries.places, problem.shift);
+      else
+        return ActiveSet<T>(entries.given_single, entries.places, problem.shift);
+    }
     return ActiveSet<T>(entries.panels, problem.shift, std::min(most_active, most_of(entries.panels->size(), options.cache_bytes)));
   }
 
@@ -398,16 +405,17 @@ class Engine final : public Smo {
 };
 
 template <class Dual>
-std::unique_ptr<Smo> make(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options) {
-  if (entries.panels != nullptr && entries.panels->is_single())
-    return std::make_unique<Engine<Dual, float>>(problem, dual, entries, std::move(exact), start, options);
-  return std::make_unique<Engine<Dual, double>>(problem, dual, entries, std::move(exact), start, options);
+std::unique_ptr<Smo> make(const SmoProblem& problem, const Dual& dual, const SmoEntries& entries, Exact exact, Vector start, SmoOptions options,
+                          Vector start_f) {
+  if (entries.panels != nullptr ? entries.panels->is_single() : entries.given_single.data != nullptr)
+    return std::make_unique<Engine<Dual, float>>(problem, dual, entries, std::move(exact), start, options, start_f);
+  return std::make_unique<Engine<Dual, double>>(problem, dual, entries, std::move(exact), start, options, start_f);
 }
 
 }  // namespace
 
-std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options) {
-  return std::visit([&](const auto& dual) { return make(problem, dual, entries, std::move(exact), start, options); }, problem.dual);
+std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options, Vector start_f) {
+  return std::visit([&](const auto& dual) { return make(problem, dual, entries, std::move(exact), start, options, start_f); }, problem.dual);
 }
 
 }  // namespace gapless::smo

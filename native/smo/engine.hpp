@@ -46,11 +46,13 @@ struct SmoOptions {
   double cache_bytes;  // the memory for kernel entries that are kept
 };
 
-// The source of entries: panels, whose entries have an error of `error` in the mean; or a given matrix, in which sample k is at places[k].
+// The source of entries: panels, or a given matrix, in which sample k is at places[k], in float64 or in float32. Entries in float32 have an error of
+// `error` in the mean.
 struct SmoEntries {
   Panels* panels = nullptr;
   double error = 0.0;
   Matrix<const double> given = {};
+  Matrix<const float> given_single = {};
   Places places = {};
 };
 
@@ -74,6 +76,7 @@ class Smo {
   virtual Index finishes() const = 0;     // the number of rounds and walks in which Newton's method moved a variable
 };
 
-std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options);
+// `start` is the first β; `start_f` is its f in float64, where the caller knows it, and empty otherwise.
+std::unique_ptr<Smo> make_smo(SmoProblem problem, SmoEntries entries, Exact exact, Vector start, SmoOptions options, Vector start_f = {});
 
 }  // namespace gapless::smo

@@ -33,10 +33,14 @@ class OnePair {
     lower_.assign(n, 0.0);
     upper_.assign(n, 0.0);
     diagonal_.resize(n);
+    g_.resize(n);
+    r_.resize(n);
     groups_.assign(n, 0);
     start_.assign(n, 0.0);
     for (Index i = 0; i < n; ++i) {
       diagonal_[i] = pairs.K(places_[i], places_[i]);
+      g_[i] = pairs.g[places_[i]];
+      r_[i] = pairs.r[places_[i]];
       if (i < first) {
         lower_[i] = -cost_[i];
         if (nu) groups_[i] = 1;
@@ -53,22 +57,11 @@ class OnePair {
       begin_at_bounds(first, n);
     }
     const DualBox box = {p_.data(), zeros_.data(), zeros_.data(), lower_.data(), upper_.data(), n};
-    to_prove_ = {box, groups_, totals_, pairs.K, places_, pairs.g, pairs.r, !nu};
+    to_prove_ = {box, groups_, totals_, g_, r_, !nu};
     if (nu) {
       const std::vector<double> whole = start_;
       proof::feasible(lower_, upper_, groups_, totals_, true, whole, start_);
     }
-  }
-
-  // Begins with the β of problem k − 1, which has the same places.
-  void go_on(const ClassPairs& pairs, Index k, const PairSolutions& found) {
-    const Index begin = pairs.starts[k - 1];
-    std::vector<double> scaled(size());
-    for (Index i = 0; i < size(); ++i) {
-      const double before = pairs.cost[begin + i], ratio = before > 0.0 ? cost_[i] / before : 0.0;
-      scaled[i] = ratio * found.beta[begin + i];
-    }
-    proof::feasible(lower_, upper_, groups_, totals_, true, scaled, start_);
   }
 
   std::unique_ptr<Smo> engine(const ClassPairs& pairs, double cache_bytes) const {
@@ -102,7 +95,17 @@ class OnePair {
     return most <= 0.5 * length * length * farthest;
   }
 
-  const proof::TableProblem& to_prove() const { return to_prove_; }
+  // Writes the β of the proven model.
+  proof::TableProof prove(const ClassPairs& pairs, Vector point, Out beta, std::span<proof::Interval> offsets, proof::TableRoom& room) {
+    f_.resize(point.size());
+    const proof::Repair repair = proof::feasible(lower_, upper_, groups_, totals_, true, point, beta);
+    const Index terms = proof::expand(pairs.K, places_, beta, f_);
+    const proof::TableProof proven = proof::prove(to_prove_, repair, beta, f_, static_cast<double>(terms), offsets, room);
+    for (double& b : beta) b /= proven.margin;
+    return proven;
+  }
+
+
   Index size() const { return length(places_); }
   Index groups() const { return count(totals_.size()); }
 
@@ -130,7 +133,7 @@ class OnePair {
 
   Places places_;
   Vector cost_;
-  std::vector<double> p_, zeros_, lower_, upper_, diagonal_, totals_, start_;
+  std::vector<double> p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
   std::vector<Index> groups_;
   proof::TableProblem to_prove_ = {};
 };
@@ -141,11 +144,9 @@ struct Room {
   std::vector<proof::Interval> offsets;
 };
 
-void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, bool goes_on, Clock::time_point began, Room& room,
-               PairSolutions& found) {
+void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
   OnePair& pair = room.pair;
   pair.state(pairs, k);
-  if (goes_on) pair.go_on(pairs, k, found);
   const Index n = pair.size(), groups = pair.groups();
   room.offsets.resize(groups);
   const std::unique_ptr<Smo> engine = pair.engine(pairs, targets.cache_bytes);
@@ -159,7 +160,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, boo
     steps += advance.iterations;
     found.steps[k] = steps;
     if (advance.outcome != SmoOutcome::ready) return leave();
-    const proof::TableProof proven = proof::prove(pair.to_prove(), engine->beta(), beta, room.offsets, room.proof);
+    const proof::TableProof proven = pair.prove(pairs, engine->beta(), beta, room.offsets, room.proof);
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
     const bool close = gap <= goal && std::isfinite(proven.primal);
     if (proven.violation <= targets.kkt && (close || pair.counts_as_zero(pairs, gap, proven.dual))) {
@@ -198,15 +199,11 @@ PairSolutions::PairSolutions(const ClassPairs& pairs) : done(pairs.firsts.size()
 void solve_every_pair(const ClassPairs& pairs, const PairTargets& targets, PairSolutions& found) {
   const Clock::time_point began = Clock::now();
   std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
-  const bool alone = pairs.chains.empty();
-  share(alone ? length(pairs.firsts) : length(pairs.chains) - 1, [&](Index chain, int thread) {
-    const Index first = alone ? chain : pairs.chains[chain], last = alone ? chain + 1 : pairs.chains[chain + 1];
-    for (Index k = first; k < last; ++k) {
-      if (seconds_since(began) >= targets.seconds) return;
-      const Clock::time_point now = Clock::now();
-      solve_one(pairs, targets, k, k > first, now, rooms[thread], found);
-      found.seconds[k] = seconds_since(now);
-    }
+  share(length(pairs.firsts), [&](Index k, int thread) {
+    if (seconds_since(began) >= targets.seconds) return;
+    const Clock::time_point now = Clock::now();
+    solve_one(pairs, targets, k, now, rooms[thread], found);
+    found.seconds[k] = seconds_since(now);
   });
 }
 

@@ -17,9 +17,7 @@ struct ClassPairs {
   Matrix<const double> K;
   Vector g, r;  // of each row of K, for the proof (proof/table_proof.hpp)
   Places places, starts, firsts;
-  Vector cost;    // 0 for a sample that has no part in its problem
-  // A problem may go on from the one before it, which has the same places: it begins with the other's β, times the ratio of their costs.
-  Places chains;  // where chains of such problems begin, and in the end the number of problems; empty where every problem stands alone
+  Vector cost;
   Vector halves;  // of a ν-SVC: for each pair what β sums to over its second class, and less that over its first; empty for the hinge loss
 };
 

@@ -11,6 +11,7 @@
 namespace gapless::smo {
 
 inline constexpr Index whole = 2048;       // the most samples of a problem whose samples all are in the active set; in float64 it is one block
+inline constexpr Index one_block = 1024;   // the most samples of a table that are one block of pairs, without being copied
 inline constexpr Index block_size = 512;   // variables of a block: its kernel matrix is a MiB of float32
 // Samples that enter the active set in a round: half as many as there are support vectors, within these bounds.
 inline constexpr Index least_enter = 1024, most_enter = 2048;

@@ -10,7 +10,8 @@ template <class T>
 struct TableSweeps {
   // block(i, j) = K(chosen[i], chosen[j]) for the rows i from first to last and all columns j from `first` on, and the mirror image below the
   // diagonal.
-  void (*gather)(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<T> block);
+  void (*gather_single)(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<float> block);
+  void (*gather_full)(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<double> block);
   // f[k] += Σ over i of factor[i] rows[i][k] for begin ≤ k < end: sums over 32 rows are in the precision of the entries, their sum in float64.
   void (*spread)(const T* const* rows, const T* factor, Index n_rows, Index begin, Index end, double* f);
 };

@@ -9,17 +9,17 @@ constexpr Index strip = 16;    // rows that are mirrored at a time: a line of th
 constexpr Index folded = 32;   // rows that are summed in the precision of the entries: 32 roundings at most
 constexpr Index piece = 1024;  // columns that are summed at a time: their sums, 4 or 8 KiB, stay in the nearest cache
 
-template <class T>
-void gather(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<T> block) {
+template <class T, class B>
+void gather(Matrix<const T> K, const Index* chosen, Index q, Index first, Index last, Matrix<B> block) {
   for (Index top = first; top < last; top += strip) {
     const Index bottom = top + strip < last ? top + strip : last;
     for (Index i = top; i < bottom; ++i) {
       const T* row = K.row(chosen[i]);
-      T* to = block.row(i);
-      for (Index j = top; j < q; ++j) to[j] = row[chosen[j]];
+      B* to = block.row(i);
+      for (Index j = top; j < q; ++j) to[j] = static_cast<B>(row[chosen[j]]);
     }
     for (Index j = bottom; j < q; ++j) {
-      T* to = block.row(j);
+      B* to = block.row(j);
       for (Index i = top; i < bottom; ++i) to[i] = block(i, j);
     }
   }
@@ -56,6 +56,7 @@ void spread(const T* const* rows, const T* factor, Index n_rows, Index begin, In
 
 }  // namespace
 
-extern const TableLoops table_loops = {{gather<float>, spread<float>}, {gather<double>, spread<double>}};
+extern const TableLoops table_loops = {{gather<float, float>, gather<float, double>, spread<float>},
+                                       {gather<double, float>, gather<double, double>, spread<double>}};
 
 }  // namespace gapless::smo::GAPLESS_LEVEL

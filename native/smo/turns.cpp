@@ -10,7 +10,8 @@ namespace gapless::smo {
 Index Turns::solve(BlockSolver<DualBox, double>& blocks, const BlockSolver<DualBox, double>::Part& part, const double* totals, double target,
                    Index max_steps, double* beta, double* f) {
   const Index n = part.K.matrix.rows;
-  const double pair = 4.0 * static_cast<double>(n);  // the work of a pair
+  const Index size = n <= one_block ? n : block_size;
+  const double pair = 4.0 * static_cast<double>(size);  // the work of a pair
   Index taken = 0;
   for (;;) {
     if (!lost_ && walk_left_ <= 0.0 && pairs_ >= patience_ * static_cast<double>(n) &&
@@ -32,7 +33,7 @@ Index Turns::solve(BlockSolver<DualBox, double>& blocks, const BlockSolver<DualB
       if (taken >= max_steps) return taken;
     }
     const Index most = lost_ ? max_steps - taken : std::min(n, max_steps - taken);
-    const Index pairs = blocks.solve(part, n, groups_share, target, most, beta, f);
+    const Index pairs = blocks.solve(part, size, size == n ? groups_share : block_share, target, most, beta, f);
     taken += pairs;
     pairs_ += static_cast<double>(pairs);
     if (pairs < most || taken >= max_steps) return taken;

@@ -523,7 +523,7 @@ class EveryPair:
     One-vs-one on one Gram matrix: each pair of classes solved and proven; native/smo/every_pair.hpp.
     """
 
-    def __init__(self, K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], halves: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, chains: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], halves: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def run(self, *, gap: float, kkt: float, ahead: float, stricter: float, turns: float, most: float, seconds: float, cache_bytes: float) -> None:
         """
@@ -559,6 +559,89 @@ class EveryPair:
     @property
     def seconds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The seconds that the pair took."""
+
+    @property
+    def primal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A number that the optimum is not above."""
+
+    @property
+    def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A number that the optimum is not below."""
+
+    @property
+    def rounding(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The part of primal − dual that was added for rounding."""
+
+    @property
+    def violation(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The largest KKT violation."""
+
+    @property
+    def outside(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How far the engine's β was from its box."""
+
+    @property
+    def off(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How far its sums were from their totals."""
+
+    @property
+    def plain_primal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """P at the engine's own point, as computed."""
+
+    @property
+    def plain_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """D at the engine's own point, as computed."""
+
+    @property
+    def own(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """1 where w is that of the dual point, 0 where it was stretched."""
+
+class SharedFits:
+    """
+    Many problems on one table of kernel entries; native/smo/shared_fits.hpp.
+    """
+
+    def __init__(self, K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margins: bool, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], epsilon: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def advance(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
+        """Solve and prove the problems of the members whose C is positive."""
+
+    def tighten(self, gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
+        """Go on with the problems whose gap is positive, to that relative gap."""
+
+    def beta(self, member: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Write β of a member, family after family."""
+
+    def values(self, member: int, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], flip: bool, f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], low: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], high: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], reach: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Write the decision values of a member at some rows, a column for each family.
+        """
+
+    @property
+    def done(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        1 for a problem whose proof keeps the bounds, 0 where it is left to do.
+        """
+
+    @property
+    def low(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Where the intervals of the best offsets begin."""
+
+    @property
+    def high(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Where they end."""
+
+    @property
+    def steps(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The steps of the engine."""
+
+    @property
+    def seconds(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The seconds that the problem took."""
+
+    @property
+    def checked(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The seconds up to the end of the proof."""
 
     @property
     def primal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

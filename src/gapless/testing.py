@@ -51,7 +51,7 @@ def replace_estimators() -> None:
 
 def replace_searches(every_estimator: bool = False) -> None:
     """Replace scikit-learn's searches in every loaded module of ``sklearn.model_selection``; with ``every_estimator`` ours take any estimator."""
-    for name in model_selection.__all__:
+    for name in ("GridSearchCV", "RandomizedSearchCV"):
         _REPLACED.setdefault(getattr(sklearn.model_selection, name), getattr(model_selection, name))
     _replace_in("model_selection")
     if every_estimator:

@@ -89,18 +89,19 @@ def test_a_gram_matrix_is_computed_once_a_kernel(monkeypatch):
     squares = []
     original = Panels.square
     monkeypatch.setattr(Panels, "square", lambda self, rows: (squares.append(len(rows)), original(self, rows))[1])
-    search = GridSearchCV(gl.SVC(), {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}, cv=CV, refit=False).fit(X, y)
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
+    search = GridSearchCV(gl.SVC(), grid, cv=CV, refit=False, scoring="f1_macro").fit(X, y)
     assert squares == [90, 90] and len(search.cv_results_["params"]) == 6
 
 
 def test_a_pipeline_shares_within_a_fold(monkeypatch):
     X, y = data(3)
     prepared = []
-    original = SharedFits.prepare
+    original = SharedFits.fit_all
     monkeypatch.setattr(
         SharedFits,
-        "prepare",
-        lambda self, c, folds: (prepared.append((len(c), len(folds))), original(self, c, folds))[1],
+        "fit_all",
+        lambda self, c, folds, wishes: (prepared.append((len(c), len(folds))), original(self, c, folds, wishes))[1],
     )
     grid = {"svc__C": [0.1, 1.0, 10.0]}
     pipeline = make_pipeline(StandardScaler(), gl.SVC(gamma=0.2))

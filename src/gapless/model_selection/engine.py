@@ -7,7 +7,8 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from gapless import estimators
-from gapless.model_selection.fold import FoldFits, OneByOne
+from gapless.model_selection.fold import FoldFits
+from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.shared import SharedFits
 from gapless.model_selection.steps import PipelineFits
 
@@ -24,10 +25,13 @@ def is_ours(estimator: Any) -> bool:
     return isinstance(estimator, _OURS)
 
 
-def engine_for(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> FoldFits:
-    """The engine that fits candidates of this estimator on rows of (X, y); ``fit_params`` are the parameters of ``fit`` for all of X."""
+def engine_for(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None) -> FoldFits:
+    """The engine that fits candidates of this estimator on rows of (X, y).
+
+    ``fit_params`` are the parameters of ``fit`` for all of X; ``n_jobs`` is how many folds are worked on side by side where they share nothing.
+    """
     if type(estimator) is Pipeline:
-        return PipelineFits(estimator, X, y, fit_params, last_step=engine_for)
+        return PipelineFits(estimator, X, y, fit_params, n_jobs, last_step=engine_for)
     if type(estimator) is estimators.SVC:
-        return SharedFits(estimator, X, y, fit_params)
-    return OneByOne(estimator, X, y, fit_params)
+        return SharedFits(estimator, X, y, fit_params, n_jobs)
+    return OneByOne(estimator, X, y, fit_params, n_jobs)

@@ -31,16 +31,31 @@ PARAMETERS = {
         "What is printed: from 1 on how many fits there are and what they share, from 2 on a line for each fit, from 3 on its scores, from 10 on its "
         "beginning.",
     ),
-    "pre_dispatch": ("int or str", "How many folds are handed out ahead where ``n_jobs`` is more than one."),
+    "pre_dispatch": (
+        "int or str",
+        "For estimators that are not of Gapless, whose search is scikit-learn's; our engines do not look at it.",
+    ),
     "error_score": ("'raise' or float", "The score of a candidate whose fit fails; ``'raise'`` ends the search."),
     "return_train_score": ("bool", "Whether candidates are scored on their training rows, too."),
+    "racing": (
+        "bool",
+        "Whether a candidate is dropped as soon as another one is proven to be better, whatever the folds that it has not run on would give. The "
+        "choice stays the same. Dropped candidates have NaN as the score of folds that were not run. It needs a metric with intervals.",
+    ),
 }
 """(type, explanation) of each parameter that both searches have."""
 
 ATTRIBUTES = {
     "cv_results_": (
         "dict",
-        "Scores, ranks, times and parameters of all candidates, in arrays of one entry a candidate: the keys and types are scikit-learn's.",
+        "Scores, ranks, times and parameters of all candidates, in arrays of one entry a candidate: the keys and types are scikit-learn's. Where "
+        "the metric has intervals, ``split0_test_score_low``, ``split0_test_score_high`` (and so on for each fold, and ``mean_test_score_low`` and "
+        "``…_high`` for the mean) bound what the exact optimum scores.",
+    ),
+    "selection_": (
+        "Selection or None",
+        "What is proven about the choice: ``index``, ``proven``, ``tied`` and ``score``; it prints as a sentence. None where the metric has no "
+        "intervals, or where ``refit`` is a function, or ``False`` with several metrics.",
     ),
     "best_index_": ("int", "The place of the best candidate in ``cv_results_``."),
     "best_params_": ("dict", "The parameters of the best candidate."),

@@ -1,59 +1,127 @@
-"""The fits of one fold: what a search asks an engine for, and the engine that fits each candidate by itself."""
+"""The fits of a search: what the search asks an engine for, and what the engine asks in turn."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
 Candidate = dict[str, Any]
 """Parameters by name, as ``set_params`` takes them: one point of the grid."""
 
+Fold = tuple[Any, Any]
+"""The rows of a fold: those that are trained on, and those that are scored, which may be none."""
+
 
 @dataclass(frozen=True)
-class FittedCandidate:
-    """A clone of the estimator with a candidate's parameters, after its fit.
+class Answers:
+    """What a fitted clone answers for the test rows of its fold, where the engine knows it without asking the clone.
 
     Attributes
     ----------
-    estimator : estimator
-        The clone; fitted unless ``error`` is set.
+    decision : array or None
+        What ``decision_function`` gives, or ``predict`` of a regressor; for more than two classes in the shape ``"ovo"``, whatever the clone's
+        ``decision_function_shape`` is. None where only the clone knows.
+    low, high : array
+        What ``decision_interval`` gives.
+    predictions : array
+        What ``predict`` gives.
+    classes : array or None
+        ``classes_`` of the clone; None of a regressor.
+    """
+
+    decision: np.ndarray | None
+    low: np.ndarray
+    high: np.ndarray
+    predictions: np.ndarray
+    classes: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class FittedCandidate:
+    """One fit: a clone of the estimator with a candidate's parameters, fitted on the training rows of a fold.
+
+    Attributes
+    ----------
+    candidate, fold : int
+        The places of the candidate and of the fold in the lists that the engine was given.
+    make : callable
+        Returns the clone, fitted unless ``error`` is set; ``estimator`` calls it once, when somebody asks, since scores often come from ``answers``.
     fit_time : float
         Seconds that the fit took. Where candidates share work, each has an equal part of the time of that work, so that the sum over candidates is
         the time that was spent.
     error : Exception or None
         What the fit raised.
+    answers : Answers or None
+        What the clone answers for the test rows of the fold, where the engine knows it.
     """
 
-    estimator: Any
+    candidate: int
+    fold: int
+    make: Callable[[], Any]
     fit_time: float
     error: Exception | None = None
+    answers: Answers | None = None
+
+    @cached_property
+    def estimator(self) -> Any:
+        """The clone."""
+        return self.make()
 
 
-class FoldFits(Protocol):
-    """An engine: it fits all candidates of a search on the training rows of one fold after the other.
+class Wishes(Protocol):
+    """What a search wants of an engine, which asks while it works, maybe from several threads."""
 
-    An engine is made once a search, from the estimator, X, y and the parameters of ``fit`` (by :func:`gapless.model_selection.engine.engine_for`).
-    Making it costs nothing: work begins with ``fit_all``, which may be called from several threads at once, one fold in each, so that what a
-    fold needs lives in the call.
-    """
+    @property
+    def needs_intervals(self) -> bool:
+        """Whether some score has intervals, so that ``low`` and ``high`` of ``Answers`` are of use."""
+        ...
 
-    def fit_all(self, candidates: list[Candidate], train: np.ndarray, test: np.ndarray) -> Iterator[FittedCandidate]:
-        """A fitted clone for each candidate, in the candidates' order.
+    @property
+    def races(self) -> bool:
+        """Whether candidates may be dropped, so that ``by_promise`` is worth asking."""
+        ...
 
-        An exception that a fit raises is kept in its ``FittedCandidate``; one that setting the parameters raises (a name that the estimator does not
-        have) ends the search, as in scikit-learn. ``test`` holds the rows that the fitted clones are scored on; it may be empty.
+    def wanted(self, candidate: int, fold: int) -> bool:
+        """Whether this fit is still wanted, to be asked right before its work begins: False where its scores are known, or where the candidate is out
+        of the race.
         """
         ...
 
-    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Do what all these folds (train, test) have in common before ``fit_all`` is called for each of them."""
+    def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+        """Which test rows of the fold have a part in the score that intervals of their decision values, as ``Answers`` has them, do not fix.
+
+        None says that the fit need not be decided any further: no score of the search has intervals, or the candidate cannot win any more.
+        """
+        ...
+
+    def by_promise(self) -> list[int]:
+        """The candidates that may still win, those first that have scored best so far.
+
+        Where one good candidate is through all folds, others are dropped after few.
+        """
+        ...
+
+
+class FoldFits(Protocol):
+    """An engine: it fits all candidates of a search on the training rows of all folds.
+
+    An engine is made once a search, from the estimator, X, y, the parameters of ``fit`` and ``n_jobs`` (by
+    :func:`gapless.model_selection.engine.engine_for`). Making it costs nothing: work begins with ``fit_all``.
+    """
+
+    def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
+        """Each fit that is wanted, once, in the engine's own order and as soon as it is done.
+
+        An exception that a fit raises is kept in its ``FittedCandidate``; one that setting the parameters raises (a name that the estimator does not
+        have) ends the search, as in scikit-learn.
+        """
         ...
 
     def explain(self, candidates: list[Candidate]) -> str:
@@ -71,41 +139,21 @@ def fold_params(X: Any, fit_params: dict[str, Any], rows: Any) -> dict[str, Any]
     return _check_method_params(X, params=fit_params, indices=rows)
 
 
-def fit_timed(estimator: Any, X: Any, y: Any, params: dict[str, Any], start: float) -> FittedCandidate:
-    """Fit the estimator in place; ``start`` is when the work on this candidate began, by ``time.perf_counter``."""
+def fit_in_place(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+    """Fit the estimator in place; y is None where there are no targets."""
+    return estimator.fit(X, **params) if y is None else estimator.fit(X, y, **params)
+
+
+def fit_timed(
+    estimator: Any, X: Any, y: Any, params: dict[str, Any], start: float, place: tuple[int, int]
+) -> FittedCandidate:
+    """Fit the estimator in place; ``start`` is when the work on it began, by ``time.perf_counter``, and ``place`` its (candidate, fold)."""
     error = None
     try:
-        if y is None:
-            estimator.fit(X, **params)
-        else:
-            estimator.fit(X, y, **params)
+        fit_in_place(estimator, X, y, params)
     except Exception as raised:
         error = raised
-    return FittedCandidate(estimator, time.perf_counter() - start, error)
-
-
-class OneByOne:
-    """Fits each candidate by itself, which is all that scikit-learn does."""
-
-    def __init__(self, estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
-        self.estimator, self.X, self.y, self.fit_params = estimator, X, y, fit_params
-
-    def fit_all(self, candidates: list[Candidate], train: np.ndarray, test: np.ndarray) -> Iterator[FittedCandidate]:
-        """A fitted clone for each candidate, in the candidates' order."""
-        params = fold_params(self.X, self.fit_params, train)
-        for candidate in candidates:
-            estimator = with_parameters(self.estimator, candidate)
-            start = time.perf_counter()
-            X, y = _safe_split(estimator, self.X, self.y, train)
-            yield fit_timed(estimator, X, y, params, start)
-
-    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Nothing is in common."""
-
-    def explain(self, candidates: list[Candidate]) -> str:
-        """A sentence on what is shared: nothing."""
-        verb = "is" if len(candidates) == 1 else "are"
-        return f"{type(self.estimator).__name__}: {counted(candidates)} {verb} fitted one by one."
+    return FittedCandidate(*place, lambda: estimator, time.perf_counter() - start, error)
 
 
 def counted(candidates: list[Candidate]) -> str:

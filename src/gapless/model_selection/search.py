@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import sklearn.model_selection
 from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from gapless.estimators.documented import documented
 from gapless.model_selection import engine
+from gapless.model_selection.evaluation import Evaluation
 from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
 from gapless.model_selection.fold import Candidate
 from gapless.model_selection.scoring import FoldScoring
+from gapless.model_selection.selection import Selection, select
 
 
 class _Search(BaseSearchCV):
-    """Fits all candidates of a fold by one engine; what comes before the fits and after them is scikit-learn's."""
+    """Fits all candidates by one engine; what comes before the fits and after them is scikit-learn's."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSearchCV._parameter_constraints,
+        "racing": ["boolean"],
+    }
+    racing: bool
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit all candidates on all folds, and the best one on all of the data.
@@ -46,6 +52,7 @@ class _Search(BaseSearchCV):
         self : object
             The fitted search.
         """
+        self.selection_: Selection | None = None
         if not engine.is_ours(self.estimator):
             return super().fit(X, y, **params)
         if _has_callbacks(self):
@@ -65,27 +72,25 @@ class _Search(BaseSearchCV):
         self.n_splits_ = splitter.get_n_splits(X, y, **split_params)
 
         estimator = clone(self.estimator)
-        fits = engine.engine_for(estimator, X, y, fit_params)
-        scoring = FoldScoring(
-            X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score, self.verbose
-        )
-        tried: list[Candidate] = []
-        outcomes: list[dict[str, Any]] = []
-        more: dict[str, list[Any]] = defaultdict(list)
+        fits = engine.engine_for(estimator, X, y, fit_params, self.n_jobs)
+        scoring = FoldScoring(X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
+        # A function that is given as refit does not choose by the score alone.
+        decisive = metric if isinstance(metric, str) and not callable(self.refit) else None
+        evaluation = Evaluation(self, estimator, fits, scoring, decisive)
         results: dict[str, Any] = {}
 
         def evaluate_candidates(
             candidates: Iterable[Candidate], cv: Any = None, more_results: Any = None, callback_ctx: Any = None
         ) -> dict[str, Any]:
             nonlocal results
-            candidates = list(candidates)
             folds = list((cv or splitter).split(X, y, **split_params))
-            new = self._evaluate(fits, scoring, candidates, folds)
-            tried.extend(candidates)
-            outcomes.extend(new)
-            for key, values in (more_results or {}).items():
-                more[key].extend(values)
-            results = self._format_results(tried, self.n_splits_, outcomes, more)
+            if len(folds) != self.n_splits_:
+                raise ValueError(
+                    "cv.split and cv.get_n_splits return inconsistent results."
+                    f" Expected {self.n_splits_} splits, got {len(folds)}"
+                )
+            evaluation.add(list(candidates), folds, more_results or {})
+            results = evaluation.results()
             return results
 
         if "callback_ctx" in inspect.signature(self._run_search).parameters:
@@ -94,39 +99,14 @@ class _Search(BaseSearchCV):
         else:
             self._run_search(evaluate_candidates)
 
-        self._choose_best(results, outcomes[0]["test_scores"], metric)
+        self._choose_best(results, evaluation.first_scores, metric)
+        if decisive is not None and (self.refit or not self.multimetric_):
+            self.selection_ = select(self.best_index_, results, decisive)
         if self.refit:
             self._refit_best(estimator, X, y, fit_params)
         self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
         self.cv_results_ = results
         return self
-
-    def _evaluate(
-        self, fits: engine.FoldFits, scoring: FoldScoring, candidates: list[Candidate], folds: list[Any]
-    ) -> list[dict[str, Any]]:
-        """Fit and score all candidates on all folds; the outcomes of the first candidate on all folds come first."""
-        if len(folds) != self.n_splits_:
-            raise ValueError(
-                "cv.split and cv.get_n_splits return inconsistent results."
-                f" Expected {self.n_splits_} splits, got {len(folds)}"
-            )
-        if self.verbose > 0:
-            total = len(folds) * len(candidates)
-            print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
-            print(fits.explain(candidates))
-        fits.prepare(candidates, folds)
-        # The native core releases the interpreter's lock, so that threads suffice, and nothing is copied to other processes.
-        parallel = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch, prefer="threads")
-        by_fold = parallel(
-            delayed(scoring.evaluate)(fits, candidates, rows, (place, len(folds))) for place, rows in enumerate(folds)
-        )
-        outcomes = [outcome for of_candidate in zip(*by_fold, strict=True) for outcome in of_candidate]
-        if not outcomes:
-            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        _warn_or_raise_about_fit_failures(outcomes, self.error_score)
-        if callable(self.scoring):
-            _insert_error_scores(outcomes, self.error_score)
-        return outcomes
 
     def _choose_best(self, results: dict[str, Any], first: Any, metric: Any) -> None:
         """Set ``best_index_`` and what follows from it; ``first`` has the test scores of some fit, and ``metric`` is the one that decides."""
@@ -187,6 +167,35 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
     True
     """
 
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        racing: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.racing = racing
+
 
 @documented(
     " ".join(ATTRIBUTES),
@@ -216,3 +225,36 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
     >>> len(search.cv_results_["params"]), bool(search.best_score_ > 0.95)
     (8, True)
     """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        n_iter: int = 10,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        racing: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_distributions,
+            n_iter=n_iter,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.racing = racing

@@ -1,44 +1,54 @@
-"""The fits of SVC that share their work: one Gram matrix for all folds, values of C and pairs of classes, and each C begun where the last one ended.
+"""The fits of SVC that share their work: one table of kernel entries for all folds, values of C and pairs of classes, and each C begun where the last
+one ended.
 
 Candidates that differ in C alone have a kernel in common, and so do the folds where the kernel does not depend on the training samples. For each such
-kernel the Gram matrix of all samples is computed once, and one native call (``native/smo/every_pair.hpp``) solves and proves all problems on it: for
-each pair of classes of each fold a chain of ascending C's, chains side by side on all cores. The samples that a fold leaves out have cost zero there.
-What the call has not done, and what is out of the ordinary, the estimator's own ``fit`` does as always: it goes on from where the call ended.
+kernel the entries of all samples are computed once (``kernel_table.py``), and one native object (``native/smo/shared_fits.hpp``) holds all problems
+on them: a member for each fold and each choice of class weights, in which the samples that the fold leaves out have weight zero. All members go from
+C to C, in ascending order, together; then the values of the test samples are known without a prediction. Where they leave a score open, the problems
+that it depends on are solved more closely, until the proof decides it or can do no more.
+
+What is out of the ordinary, and what the native call has not done, the estimator's own ``fit`` does as always: it goes on from where the call ended.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
 from gapless import _native
 from gapless.data.scale import LARGEST
+from gapless.data.validate import as_weights
 from gapless.errors import GaplessError
 from gapless.estimators import SVC
-from gapless.estimators.every_pair import EveryPair, Found
+from gapless.estimators.every_pair import Found
 from gapless.estimators.kernel_spec import dense_if_small, resolve_kernel
-from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labels
-from gapless.kernels import Kernel, Panels, Validity
-from gapless.kernels.rounding import magnitudes
+from gapless.estimators.multiclass import class_weights, encode_labels
+from gapless.kernels import Kernel, Validity
+from gapless.model_selection.class_families import ClassFamilies, Trained, Values
 from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
-    OneByOne,
+    Fold,
+    Wishes,
     counted,
     fit_timed,
     fold_params,
     with_parameters,
 )
+from gapless.model_selection.kernel_table import KernelTable, fits_in_memory
+from gapless.model_selection.one_by_one import OneByOne
 from gapless.solve import AHEAD, STRICTER
 
-_MOST_BYTES = 2.0**31  # the memory for a Gram matrix; a search over more samples fits one by one
-_LARGEST = 4096  # the most samples of two classes: beyond them a fit in float32, by blocks, is the faster one
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
+_LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
+_DECIDING = 4  # the most times that the problems of a fit are solved more closely to decide its score
+_SURELY = 0.25  # the share of the gap at which a sample would just be decided that is asked for
 
 
 class _Fit(NamedTuple):
@@ -53,154 +63,257 @@ class _Fit(NamedTuple):
 class SharedFits:
     """Fits candidates of :class:`gapless.SVC`, with their work shared where they have something in common."""
 
-    def __init__(self, estimator: SVC, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+    def __init__(self, estimator: SVC, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None) -> None:
         self.estimator, self.X, self.y, self.fit_params = estimator, X, y, fit_params
-        self._ready: dict[tuple[int, bytes], tuple[EveryPair, float]] = {}
+        self._alone = OneByOne(estimator, X, y, fit_params, n_jobs)
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared, and on what is not."""
         alone = [
-            each for each in candidates if self.fit_params or not _is_ordinary(with_parameters(self.estimator, each))
+            each
+            for each in candidates
+            if self.fit_params.keys() - {"sample_weight"} or not _is_ordinary(with_parameters(self.estimator, each))
         ]
         if len(alone) == len(candidates):
-            return OneByOne(self.estimator, self.X, self.y, self.fit_params).explain(candidates)
+            return self._alone.explain(candidates)
         name, rest = type(self.estimator).__name__, f" {counted(alone)} not among them." if alone else ""
         return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
 
-    def fit_all(self, candidates: list[Candidate], train: np.ndarray, test: np.ndarray) -> Iterator[FittedCandidate]:
-        """A fitted clone for each candidate, in the candidates' order."""
-        fold = np.asarray(train).tobytes()
-        if not any((k, fold) in self._ready for k in range(len(candidates))):
-            self.prepare(candidates, [(train, test)])
-        params = fold_params(self.X, self.fit_params, train)
-        for k, candidate in enumerate(candidates):
-            estimator = with_parameters(self.estimator, candidate)
-            start = time.perf_counter()
-            X, y = _safe_split(estimator, self.X, self.y, train)
-            given, part = self._ready.pop((k, fold), (None, 0.0))
-            estimator._given = given
-            fitted = fit_timed(estimator, X, y, params, start - part)
-            del estimator._given
-            yield fitted
-
-    def prepare(self, candidates: list[Candidate], folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Solve what the candidates have in common on all folds at once; ``fit_all`` then only makes estimators of it."""
-        self._ready.clear()
-        trains = [np.asarray(train) for train, _ in folds]
-        if self.fit_params or any(train.dtype.kind not in "iu" for train in trains):
-            return
+    def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
+        """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing."""
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
+        plan = _Plan.of(self, estimators, folds)
+        done: set[tuple[int, int]] = set()
+        if plan is not None:
+            shared = _Stage(plan, estimators, wishes, done)
+            every, all_folds = range(len(candidates)), range(len(folds))
+            if not wishes.races or len(folds) < 2:
+                yield from self._run(shared, every, all_folds, decide=True)
+            else:
+                # The first fold shows which candidate is good. That one runs through all folds, and the others have to keep up with it. In the end
+                # those that may still win are trained on until their scores are decided.
+                yield from self._run(shared, every, [0], decide=False)
+                yield from self._run(shared, wishes.by_promise()[:1], all_folds, decide=True)
+                yield from self._run(shared, every, all_folds, decide=False)
+                yield from self._run(shared, wishes.by_promise(), all_folds, decide=True)
+        yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
+
+    def _run(
+        self, stage: _Stage, candidates: Iterable[int], folds: Iterable[int], decide: bool
+    ) -> Iterator[FittedCandidate]:
+        """The fits of these candidates on these folds, kernel by kernel; with ``decide`` also those again whose scores are open."""
+        chosen, of_folds = set(candidates), set(folds)
+        for key, fits in stage.plan.by_kernel.items():
+            own = [
+                fit for fit in fits if fit.candidate in chosen and fit.fold in of_folds and stage.is_due(fit, decide)
+            ]
+            if own:
+                yield from self._fit_kernel(stage, stage.plan.kernels[key], own, decide)
+
+    def _fit_kernel(self, stage: _Stage, kernel: Kernel, fits: list[_Fit], decide: bool) -> Iterator[FittedCandidate]:
+        """The fits of one kernel."""
+        began = time.perf_counter()
+        table = KernelTable.of(kernel, stage.plan.families.rows)
+        if table is None:  # the fits say in words what is wrong
+            return
+        members = _Members(stage.plan, table, fits, stage.estimators[fits[0].candidate])
+        table_time = (time.perf_counter() - began) / len(fits)
+        for turn in range(members.longest):
+            began = time.perf_counter()
+            trained = members.advance(turn, lambda fit: stage.is_due(fit, decide))
+            known = [(fit, members.decide(member, fit, stage, decide)) for member, fit in trained.items()]
+            part = table_time + (time.perf_counter() - began) / max(1, len(known))
+            for fit, found in known:
+                stage.done.add((fit.candidate, fit.fold))
+                yield self._fitted(stage.plan, members.length, stage.estimators[fit.candidate], fit, found, part)
+
+    def _fitted(
+        self, plan: _Plan, length: np.ndarray, estimator: SVC, fit: _Fit, found: tuple[Trained, Values], seconds: float
+    ) -> FittedCandidate:
+        """One fit, from what was found of it; the clone is made when somebody asks, or at once where a part is left to do."""
+        trained, values = found
+        place = fit.candidate, fit.fold
+
+        def make() -> FittedCandidate:
+            start = time.perf_counter() - seconds
+            own = clone(estimator)
+            train = plan.folds[fit.fold][0]
+            X, y = _safe_split(own, self.X, self.y, train)
+            own._given = plan.families.every_pair(fit.fold, trained, length)
+            fitted = fit_timed(own, X, y, fold_params(self.X, self.fit_params, train), start, place)
+            del own._given
+            return fitted
+
+        if not trained.done:
+            return make()
+
+        def estimator_of_fit() -> SVC:
+            fitted = make()
+            if fitted.error is not None:
+                raise fitted.error
+            return fitted.estimator
+
+        # A pipeline that cannot transform its test rows beforehand asks for none of them.
+        answers = values.answers(estimator, plan.families.classes) if values.f.size else None
+        return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers)
+
+
+class _Stage:
+    """What is done of the fits that share work, and which scores are open."""
+
+    def __init__(self, plan: _Plan, estimators: list[SVC], wishes: Wishes, done: set[tuple[int, int]]) -> None:
+        self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
+        self._open: set[tuple[int, int]] = set()
+
+    def is_due(self, fit: _Fit, decide: bool) -> bool:
+        """Whether a fit is to be made, or made again to decide its score."""
+        place = fit.candidate, fit.fold
+        return (decide and place in self._open) if place in self.done else self.wishes.wanted(*place)
+
+    def open_rows(self, fit: _Fit, values: Values) -> np.ndarray | None:
+        """The test rows of a fit that its values leave open; None where it need not be decided."""
+        low, high = values.low, values.high
+        if low.shape[1] == 1:
+            low, high = low[:, 0], high[:, 0]
+        rows = self.wishes.open_rows(fit.candidate, fit.fold, low, high) if len(low) else None
+        if rows is None or not rows.any():
+            self._open.discard((fit.candidate, fit.fold))
+            return None
+        self._open.add((fit.candidate, fit.fold))
+        return rows
+
+
+class _Others:
+    """The wishes for the fits that are not done yet."""
+
+    def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
+        self._wishes, self._done = wishes, done
+        self.open_rows, self.by_promise = wishes.open_rows, wishes.by_promise
+        self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
+
+    def wanted(self, candidate: int, fold: int) -> bool:
+        """Whether this fit is left to do."""
+        return (candidate, fold) not in self._done and self._wishes.wanted(candidate, fold)
+
+
+class _Plan(NamedTuple):
+    """The fits that may share work, by kernel, and their samples."""
+
+    folds: list[tuple[np.ndarray, np.ndarray]]
+    weight: np.ndarray
+    families: ClassFamilies
+    kernels: dict[Any, Kernel]
+    by_kernel: dict[Any, list[_Fit]]
+
+    @classmethod
+    def of(cls, search: SharedFits, estimators: list[SVC], folds: list[Fold]) -> _Plan | None:
+        """The plan of a search; None where nothing can be shared, and where the fits tell what is wrong."""
+        rows = [(np.asarray(train), np.asarray(test)) for train, test in folds]
+        if search.fit_params.keys() - {"sample_weight"} or any(
+            each.dtype.kind not in "iu" for pair in rows for each in pair
+        ):
+            return None
         try:
-            X, y = self.estimator.__class__()._take(self.X, self.y)
+            X, y = search.estimator.__class__()._take(search.X, search.y)
             X = dense_if_small(X)
+            given = search.fit_params.get("sample_weight")
+            weight = np.ones(len(y)) if given is None else as_weights(given)
             classes, codes = encode_labels(y, np.ones(len(y)), "")
-        except (ValueError, TypeError):  # the fits tell what is wrong
-            return
-        n = len(codes)
-        if 8.0 * n * n > _MOST_BYTES or np.sort(np.bincount(codes))[-2:].sum() > _LARGEST:
-            return
-        shared: dict[Any, list[_Fit]] = defaultdict(list)
+        except (ValueError, TypeError):
+            return None
+        if not fits_in_memory(len(codes)) or weight.shape != codes.shape or not (weight > 0).all():
+            return None
         kernels: dict[Any, Kernel] = {}
+        by_kernel: dict[Any, list[_Fit]] = defaultdict(list)
+        complete = [j for j, (train, _) in enumerate(rows) if len(np.unique(codes[train])) == len(classes)]
         for k, estimator in enumerate(estimators):
             if not _is_ordinary(estimator):
                 continue
-            for j, train in enumerate(trains):
-                if len(np.unique(codes[train])) < len(classes):
-                    continue
-                weight = np.ones(len(train))
+            for j in complete:
+                train = rows[j][0]
                 try:
-                    kernel = resolve_kernel(estimator, X[train], weight).kernel
-                    box = class_weights(estimator.class_weight, classes, codes[train], weight)
+                    kernel = resolve_kernel(estimator, X[train], weight[train]).kernel
+                    box = class_weights(estimator.class_weight, classes, codes[train], weight[train])
                 except (ValueError, TypeError, GaplessError):
                     continue
                 if kernel is None or not _is_told_by_its_name(kernel):
                     continue
+                cost = float(estimator.C) * np.outer(box, [weight[train].min(), weight[train].max()])
+                if not (cost.min() >= 1 / LARGEST and cost.max() <= LARGEST):
+                    continue
                 key = repr(kernel), estimator.tol
                 kernels[key] = kernel
-                shared[key].append(_Fit(k, j, float(estimator.C), box))
-        for key, fits in shared.items():
-            self._solve(kernels[key], estimators[fits[0].candidate], _Samples(X, codes, len(classes), trains), fits)
+                by_kernel[key].append(_Fit(k, j, float(estimator.C), box))
+        return cls(rows, weight, ClassFamilies(X, codes, classes, rows), kernels, by_kernel)
 
-    def _solve(self, kernel: Kernel, estimator: SVC, samples: _Samples, fits: list[_Fit]) -> None:
-        """Solve and prove fits that have a kernel in common."""
-        began = time.perf_counter()
+
+class _Members:
+    """The fits of one kernel: a member of the native object for each fold and each choice of class weights."""
+
+    def __init__(self, plan: _Plan, table: KernelTable, fits: list[_Fit], estimator: SVC) -> None:
+        self._families, self._tol, self._kkt = plan.families, estimator._gap_tol, estimator._kkt_tol
         chains: dict[Any, list[_Fit]] = defaultdict(list)
-        for fit in fits:
+        for fit in sorted(fits, key=lambda fit: fit.C):
             chains[fit.fold, tuple(fit.box)].append(fit)
-        with np.errstate(over="ignore", invalid="ignore"):
-            gram = Panels(kernel, samples.rows, np.float64).square(np.arange(len(samples.rows)))
-        if not (np.isfinite(gram).all() and gram.diagonal().max() <= LARGEST**2):
-            return  # which the fits refuse in words
-        problems, chain_starts = [], [0]
-        for members in chains.values():
-            in_order = sorted(members, key=lambda fit: fit.C)
-            for q in range(len(samples.pairs)):
-                problems += [(fit, q) for fit in in_order]
-                chain_starts.append(len(problems))
-        places = [samples.places[q] for _, q in problems]
-        starts = np.concatenate([[0], np.cumsum([len(each) for each in places])])
-        by_chain = {key: samples.weights(members[0]) for key, members in chains.items()}
-        cost = np.concatenate(
-            [fit.C * by_chain[fit.fold, tuple(fit.box)][each] for (fit, _), each in zip(problems, places, strict=True)]
+        self._chains = list(chains.values())
+        self.longest = max(len(chain) for chain in self._chains)
+        self.length = np.sqrt(np.maximum(0.0, table.diagonal))
+        weights = [plan.families.weights(chain[0].fold, plan.weight, chain[0].box) for chain in self._chains]
+        self._native: Any = _native.SharedFits(
+            table.entries, table.diagonal, table.g, table.r, plan.families.places, plan.families.starts, plan.families.labels,
+            True, np.array(weights), np.zeros(len(weights)),
+        )  # fmt: skip
+
+    @property
+    def _aim(self) -> dict[str, float]:
+        return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
+
+    def advance(self, turn: int, is_due: Callable[[_Fit], bool]) -> dict[int, _Fit]:
+        """Solve the next C of each member, where that is due; the fits by member."""
+        todo = {
+            member: chain[turn]
+            for member, chain in enumerate(self._chains)
+            if turn < len(chain) and is_due(chain[turn])
+        }
+        C = np.zeros(len(self._chains))
+        for member, fit in todo.items():
+            C[member] = fit.C
+        if todo:
+            self._native.advance(C, np.full(len(C), self._tol), **self._aim)
+        return todo
+
+    def decide(self, member: int, fit: _Fit, stage: _Stage, decide: bool) -> tuple[Trained, Values]:
+        """What is known of a fit; with ``decide`` after its problems were solved as closely as its score needs."""
+        trained, values = self._look(member, fit)
+        gaps = np.zeros((len(self._families.starts) - 1, len(self._chains)))
+        last = np.full(len(gaps), np.inf)
+        rows = stage.open_rows(fit, values) if trained.done else None
+        for _ in range(_DECIDING if decide else 0):
+            if rows is None:
+                break
+            # A pair is solved more closely where its sign at an open row is not known, and where that has helped so far.
+            f, low, high, reach = (each[rows] for each in values)
+            near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
+            gap = trained.columns["primal"] - trained.columns["dual"]
+            asked = np.isfinite(near) & (gap < 0.5 * last)
+            if not asked.any():
+                break
+            last = np.where(asked, gap, 0.0)
+            wanted = np.minimum(_SURELY * near**2, 0.1 * gap) / trained.columns["primal"]
+            gaps[:, member] = np.where(asked, np.maximum(wanted, _LEAST_GAP), 0.0)
+            self._native.tighten(gaps.ravel(), **self._aim)
+            trained, values = self._look(member, fit)
+            rows = stage.open_rows(fit, values)
+        return trained, values
+
+    def _look(self, member: int, fit: _Fit) -> tuple[Trained, Values]:
+        beta = np.empty(len(self._families.places))
+        self._native.beta(member, beta)
+        own = slice(member, None, len(self._chains))
+        trained = Trained(
+            beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
         )
-        if not (cost[cost > 0].min() >= 1 / LARGEST and cost.max() <= LARGEST):
-            return
-        native: Any = _native.EveryPair(
-            gram, *magnitudes(kernel, samples.rows), np.concatenate(places), starts, samples.pairs.n_first[[q for _, q in problems]],
-            cost, None, np.array(chain_starts),
-        )  # fmt: skip
-        native.run(
-            gap=estimator._gap_tol, kkt=estimator._kkt_tol, ahead=AHEAD, stricter=STRICTER, turns=_TURNS, most=np.inf,
-            seconds=np.inf, cache_bytes=_MOST_BYTES,
-        )  # fmt: skip
-        found = Found(*(getattr(native, name).copy() for name in Found._fields))
-        of_fit: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for k, (fit, _) in enumerate(problems):
-            of_fit[fit.candidate, fit.fold].append(k)
-        part = (time.perf_counter() - began) / len(of_fit)
-        length = np.sqrt(np.maximum(0.0, gram.diagonal()))
-        for (candidate, fold), own in of_fit.items():
-            every = samples.every_pair(fold, found, own, starts, length)
-            self._ready[candidate, samples.trains[fold].tobytes()] = every, part
-
-
-class _Samples:
-    """The samples of a search, those of one class side by side, and the pairs of classes among them."""
-
-    def __init__(self, X: Any, codes: np.ndarray, n_classes: int, trains: list[np.ndarray]) -> None:
-        self.codes, self.n_classes, self.trains = codes, n_classes, trains
-        order = np.argsort(codes, kind="stable")
-        self.place = np.empty(len(codes), dtype=np.int64)  # of each sample
-        self.place[order] = np.arange(len(codes))
-        self.rows, self.row_codes = X[order], codes[order]
-        self.pairs = ClassPairs(self.row_codes, n_classes)
-        self.places = list(
-            self.pairs
-        )  # rows are in the order of the classes, so that those of two classes are theirs, too
-        self._offsets = np.concatenate([[0], np.cumsum([len(each) for each in self.places])])
-        self._folds: dict[int, tuple[ClassPairs, np.ndarray, np.ndarray]] = {}
-
-    def weights(self, fit: _Fit) -> np.ndarray:
-        """The weight of each row in a fit: zero where its fold leaves the row out."""
-        inside = np.zeros(len(self.codes))
-        inside[self.place[self.trains[fit.fold]]] = 1.0
-        return inside * fit.box[self.row_codes]
-
-    def every_pair(self, fold: int, found: Found, own: list[int], starts: np.ndarray, length: np.ndarray) -> EveryPair:
-        """The pairs of one fit, in the estimator's own order, from the problems ``own`` of all that were found."""
-        if fold not in self._folds:
-            members = ClassPairs(self.codes[self.trains[fold]], self.n_classes)
-            rows = self.place[self.trains[fold][members.samples]]
-            parts = [
-                begin + np.searchsorted(place, rows[slice(*members.starts[q : q + 2])])
-                for q, (begin, place) in enumerate(zip(self._offsets, self.places, strict=False))
-            ]
-            self._folds[fold] = members, rows, np.concatenate(parts)
-        members, rows, local = self._folds[fold]
-        beta = np.concatenate([found.beta[starts[k] : starts[k + 1]] for k in own])[local]
-        columns = {name: getattr(found, name)[own] for name in Found._fields if name != "beta"}
-        longest = np.maximum.reduceat(length[rows], members.starts[:-1])
-        return EveryPair.of(members, Found(beta=beta, **columns), longest)
+        return trained, self._families.values(self._native, member, fit.fold)
 
 
 def _is_ordinary(estimator: SVC) -> bool:

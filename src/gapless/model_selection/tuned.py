@@ -77,10 +77,7 @@ PARAMETERS = {
         "Whether the best candidate is fitted on all of the data at the end, which makes this estimator that model. Otherwise the search alone is "
         "done, and there is nothing to predict with.",
     ),
-    "racing": (
-        "bool",
-        "Whether a candidate is dropped as soon as it is proven that it cannot win (:class:`~gapless.model_selection.GridSearchCV`).",
-    ),
+    "racing": OF_SEARCHES["racing"],
     "n_jobs": (
         "int",
         "How many folds are worked on side by side, in threads, and how many subproblems of the last fit; −1 is all processors. None is one.",
@@ -112,10 +109,7 @@ PARAMETERS = {
     "best_index_": ATTRIBUTES["best_index_"],
     "best_params_": ATTRIBUTES["best_params_"],
     "best_score_": ("float", "The mean score of the best candidate over the folds."),
-    "selection_": (
-        "Selection or None",
-        "Whether the choice is proven, or which candidates are tied with it; None where the metric has no intervals.",
-    ),
+    "selection_": ATTRIBUTES["selection_"],
 }
 """(type, explanation) of the parameters and attributes that all of these estimators have."""
 
@@ -185,7 +179,7 @@ class TunedMixin:
             axes = self._axes(rows, targets, counts)
             search = WideningSearch(
                 candidate, {axis.name: axis.values for axis in axes}, scoring=scoring, cv=folds, refit=False, n_jobs=self.n_jobs,
-                verbose=int(self.verbose), error_score="raise", **({"racing": True} if self.racing else {}),
+                verbose=int(self.verbose), error_score="raise", racing=self.racing,
             ).along(axes, self.widen)  # fmt: skip
             search.fit(rows, targets, **({} if weight is None else {"sample_weight": weight}))
         self._choose(search)
@@ -247,7 +241,7 @@ class TunedMixin:
         self.cv_results_ = search.cv_results_
         self.best_index_, self.best_params_ = int(search.best_index_), search.best_params_
         self.best_score_ = float(search.best_score_)
-        self.selection_ = getattr(search, "selection_", None)
+        self.selection_ = search.selection_
         by_name = {axis.name: axis for axis in search.axes}
         self.C_, self.Cs_ = float(search.best_params_["C"]), by_name["C"].values
         # "C" sorts before the names of the other parameters, which are in lower case.
@@ -287,7 +281,7 @@ class TunedEpsilonMixin(TunedMixin):
         self.epsilons_ = next(axis.values for axis in search.axes if axis.name == "epsilon")
 
 
-STORED = ("C_", "Cs_", "scores_", "best_index_", "best_params_", "best_score_")
+STORED = ("C_", "Cs_", "scores_", "best_index_", "best_params_", "best_score_", "selection_")
 """What a model file keeps of a search."""
 
 

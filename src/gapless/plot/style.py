@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +29,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p", "d", "8",
 _BY_PLACE = (5, 0, 3, 2, 8, 1, 4, 6, 7, 9, 10, 11, 12, 13, 14)
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"
 MUTED = "#6B6B6B"
+CHOSEN = "#D55E00"  # frames what a search has chosen: a colour that the colour map of scores (cividis) does not have
+_TITLE_GLYPH = 6.9  # points: the mean width of a character of a title
+_POINTS = 72.0  # to an inch
 
 _RC = {
     "font.size": 10.5,
@@ -127,3 +131,26 @@ def axes(ax: Axes | None, size: tuple[float, float] = (7.2, 4.4)) -> Axes:
 def legend_outside(ax: Axes, handles: list[Any] | None = None) -> None:
     """A legend right of the axes, never over the data."""
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
+
+
+def size_in_points(ax: Axes) -> tuple[float, float]:
+    """(width, height) of the axes as they are laid out at this moment."""
+    box = ax.get_window_extent()
+    return box.width * _POINTS / ax.figure.dpi, box.height * _POINTS / ax.figure.dpi
+
+
+def lay_out(ax: Axes) -> None:
+    """Give the axes their place in the figure, without drawing it, so that their size is known."""
+    figure: Any = ax.figure.figure  # of axes in a subfigure, too, this is the whole figure
+    figure.draw_without_rendering()
+
+
+def wrapped(title: str, width: float) -> str:
+    r"""A title in lines of at most so many points; a parameter and its value stay in one line.
+
+    >>> wrapped("Best: C = 10, gamma = 0.1", 140.0)
+    'Best: C = 10,\ngamma = 0.1'
+    """
+    together = title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    lines = textwrap.wrap(together, max(12, int(width / _TITLE_GLYPH)), break_long_words=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")

@@ -1,0 +1,532 @@
+#include "smo/shared_fits.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "core/pool.hpp"
+#include "core/runs.hpp"
+#include "proof/table_proof.hpp"
+#include "proof/table_sums.hpp"
+#include "smo/active_set.hpp"
+#include "smo/engine.hpp"
+#include "smo/gap_estimate.hpp"
+#include "smo/violation.hpp"
+
+namespace gapless::smo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
+constexpr Index columns = 512;      // columns of the table that a thread sums at a time
+constexpr Index tile = 64;           // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
+constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
+constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
+
+double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+// The problem of a member at its present C.
+struct Fit {
+  double C = 0.0, gap = 0.0;  // `gap` is the target, 0 where nothing is to be done
+  std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
+  std::vector<double> next_beta, next_f;               // the point to be proven
+  std::unique_ptr<Smo> engine;
+  proof::Repair repair;
+  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0;
+  bool fresh = false;  // whether this is its first C
+  bool left = false;  // whether the engine gave up
+};
+
+// What decision values of a proven model are made from: rows of the table and their factors, and the numbers of its proof.
+struct Expansion {
+  std::vector<const void*> rows;
+  std::vector<double> c;
+  double terms = 0.0, distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
+};
+
+}  // namespace
+
+class SharedFits::Family {
+ public:
+  virtual ~Family() = default;
+  // States the problems of the members with C > 0, each with a point to begin with, chosen with a view to the bound `kkt` on violations.
+  virtual void state(Vector C, Vector gap, double kkt) = 0;
+  // Asks for closer proofs of the problems with gap > 0.
+  virtual void ask(Vector gap) = 0;
+  virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
+  virtual Expansion expansion(Index member, Index at, const SharedSolutions& found) const = 0;
+  // Writes f + b of the proven model at the rows of K from `begin` to `end`, and bounds on their errors.
+  virtual void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f,
+                      double* errors) const = 0;
+  virtual Vector beta(Index member) const = 0;
+  virtual double margin(Index member) const = 0;
+};
+
+template <class T>
+class SharedFits::FamilyOf final : public Family {
+ public:
+  FamilyOf(const SharedTable& table, Matrix<const T> K, Index a)
+      : table_(table), all_(K), places_(table.places.subspan(table.starts[a], table.starts[a + 1] - table.starts[a])),
+        p_(table.p.subspan(table.starts[a], places_.size())), m_(length(places_)), fits_(table.weights.rows) {
+    for (const Index place : places_) {
+      diagonal_.push_back(table.diagonal[place]);
+      g_.push_back(table.g[place]);
+      r_.push_back(table.r[place]);
+    }
+    groups_.assign(m_, 0);
+    zeros_.assign(m_, 0.0);
+    order_.resize(m_);
+    for (Index i = 0; i < m_; ++i) order_[i] = i;
+  }
+
+  void state(Vector C, Vector gap, double kkt) override {
+    std::vector<Index> tried;  // the members for which `next_beta` is a point to begin with
+    for (Index m = 0; m < count(fits_.size()); ++m) {
+      Fit& fit = fits_[m];
+      fit.gap = 0.0;
+      if (!(C[m] > 0.0)) continue;
+      const double before = fit.C;
+      fit.C = C[m];
+      fit.gap = gap[m];
+      fit.steps = 0.0;
+      fit.margin = 1.0;
+      fit.next_beta.assign(m_, 0.0);
+      if (before > 0.0) carry_bounds(fit, fit.C / before);
+      fit.lower.assign(m_, 0.0);
+      fit.upper.assign(m_, 0.0);
+      fit.epsilon.assign(m_, table_.epsilon[m]);
+      const double* weight = table_.weights.row(m);
+      for (Index i = 0; i < m_; ++i) {
+        const double cost = fit.C * weight[places_[i]];
+        if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
+        if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
+      }
+      fit.fresh = before == 0.0;
+      if (fit.fresh ? begin(fit) : go_on(fit, fit.C / before)) tried.push_back(m);
+    }
+    if (tried.empty()) return;
+    copy_table();
+    expand(tried, &Fit::next_beta, &Fit::next_f);
+    for (const Index m : tried) take_better(fits_[m], kkt);
+    std::erase_if(tried, [&](Index m) { return !(table_.margins && fits_[m].fresh); });
+    if (tried.empty()) return;
+    for (const Index m : tried) nearest_first(fits_[m]);
+    expand(tried, &Fit::next_beta, &Fit::next_f);
+    for (const Index m : tried) take_better(fits_[m], kkt);
+  }
+
+  void ask(Vector gap) override {
+    for (std::size_t m = 0; m < fits_.size(); ++m) fits_[m].gap = fits_[m].C > 0.0 ? gap[m] : 0.0;
+  }
+
+  void solve(const SharedTargets& targets, Index number, SharedSolutions& found) override {
+    std::vector<Index> pending;
+    for (Index m = 0; m < count(fits_.size()); ++m)
+      if (fits_[m].gap > 0.0) pending.push_back(m);
+    if (pending.empty()) return;
+    const Clock::time_point began = Clock::now();
+    copy_table();
+    for (const Index m : pending) {
+      Fit& fit = fits_[m];
+      fit.left = false;
+      fit.gap_target = fit.gap;
+      fit.kkt_target = targets.ahead * targets.kkt;
+    }
+    std::vector<proof::TableRoom> rooms(static_cast<std::size_t>(core_count()));
+    for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
+      share(count(pending.size()), [&](Index k, int) { step(fits_[pending[k]], targets.turns); });
+      const std::vector<Index> terms = expand(pending, &Fit::next_beta, &Fit::next_f);
+      share(count(pending.size()), [&](Index k, int thread) {
+        const Index m = pending[k];
+        judge(fits_[m], targets, terms[k], rooms[thread], began, number * count(fits_.size()) + m, found);
+      });
+      std::erase_if(pending, [&](Index m) { return fits_[m].left || fits_[m].gap == 0.0; });
+    }
+    for (Fit& fit : fits_) fit.engine.reset();
+    for (Fit& fit : fits_) fit.gap = 0.0;
+  }
+
+  Expansion expansion(Index member, Index at, const SharedSolutions& found) const override {
+    const Fit& fit = fits_[member];
+    Expansion out;
+    if (!covers_all())
+      for (Index i = 0; i < m_; ++i)
+        if (fit.beta[i] != 0.0) {
+          out.rows.push_back(all_.row(places_[i]));
+          out.c.push_back(fit.beta[i]);
+        }
+    out.terms = static_cast<double>(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
+    // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
+    const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
+    out.distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
+    for (Index i = 0; i < m_; ++i)
+      if (fit.upper[i] > fit.lower[i]) out.longest = std::max(out.longest, diagonal_[i]);
+    out.longest = std::sqrt(out.longest);
+    return out;
+  }
+
+  void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f, double* errors) const override {
+    const Fit& fit = fits_[member];
+    const Index n = end - begin;
+    if (covers_all()) {
+      std::copy_n(fit.f.data() + begin, n, f);
+    } else {
+      std::fill_n(f, n, 0.0);
+      proof::table_sum<T>()(reinterpret_cast<const T* const*>(sums.rows.data()), {sums.c.data(), count(sums.c.size()), 1, 1}, begin, end,
+                            {f - begin, 1, end, end});
+    }
+    proof::sum_errors(fit.beta, g_, r_, sums.terms, table_.g.subspan(begin, n), table_.r.subspan(begin, n), {errors, static_cast<std::size_t>(n)});
+    for (Index k = 0; k < n; ++k) {
+      f[k] = f[k] / fit.margin + 0.5 * (found.low[at] + found.high[at]);
+      errors[k] /= fit.margin;
+    }
+  }
+
+  Vector beta(Index member) const override { return fits_[member].beta; }
+  double margin(Index member) const override { return fits_[member].margin; }
+
+ private:
+  // The family's own table, side by side in memory: all members and all C's read it.
+  void copy_table() {
+    if (table_of_family_.data != nullptr) return;
+    if (covers_all()) {
+      table_of_family_ = all_;
+      return;
+    }
+    const Index stride = (m_ + 15) / 16 * 16;
+    buffer_.assign(static_cast<std::size_t>(m_ * stride + 16), T(0));
+    T* data = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(buffer_.data()) + 63) / 64 * 64);
+    const std::vector<Index> ends = run_ends(places_);
+    for (Index i = 0; i < m_; ++i) {
+      const T* const from = all_.row(places_[i]);
+      for (Index j = 0; j < m_; j = ends[j]) std::copy_n(from + places_[j], ends[j] - j, data + i * stride + j);
+    }
+    table_of_family_ = {data, m_, m_, stride};
+  }
+
+  bool covers_all() const { return m_ == all_.rows && std::equal(order_.begin(), order_.end(), places_.begin()); }
+
+  DualBox box(const Fit& fit) const { return {p_.data(), fit.epsilon.data(), zeros_.data(), fit.lower.data(), fit.upper.data(), m_}; }
+
+  // Begins with the other point where that is the better one: of a first C by its duality gap, else by the number of variables that violate by more than
+  // `kkt`, each of which will have to move.
+  void take_better(Fit& fit, double kkt) const {
+    const Start other = judged(fit, fit.next_beta, fit.next_f, kkt), own = judged(fit, fit.beta, fit.f, kkt);
+    if (fit.fresh ? other.gap >= own.gap : other.violators >= own.violators) return;
+    fit.beta = fit.next_beta;
+    fit.f = fit.next_f;
+  }
+  struct Start {
+    double gap;
+    Index violators;
+  };
+  Start judged(const Fit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) const {
+    const DualBox dual = box(fit);
+    double offset = 0.0, gap = 0.0;
+    if (fit.fresh) {
+      std::vector<Index> room;
+      gap = own_gap(dual, m_, beta.data(), f.data(), {groups_.data(), 1}, totals_.data(), true, &offset, room).gap;
+    } else {
+      std::vector<double> up(m_), down(m_);
+      survey(dual, m_, diagonal_.data(), beta.data(), f.data(), {groups_.data(), 1}, true, up.data(), down.data());
+      offset = middle(up, down);
+    }
+    Index violators = 0;
+    for (Index i = 0; i < m_; ++i) {
+      const double level = f[i] + offset;
+      violators += dual.rise(i, beta[i]) - level > kkt || level - dual.fall(i, beta[i]) > kkt;
+    }
+    return {gap, violators};
+  }
+  // An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
+  static double middle(std::vector<double>& up, std::vector<double>& down) {
+    std::erase_if(up, [](double value) { return value <= -big; });
+    std::erase_if(down, [](double value) { return value >= big; });
+    if (up.empty() || down.empty()) return 0.0;
+    // The k-th largest rise and the k-th least fall, for the largest k at which they still violate.
+    std::sort(up.begin(), up.end(), std::greater<>());
+    std::sort(down.begin(), down.end());
+    std::size_t k = 0;
+    while (k + 1 < up.size() && k + 1 < down.size() && up[k] > down[k]) ++k;
+    return 0.5 * (up[k] + down[k]);
+  }
+
+  // The first β of a member, and as another point to try, where C is so small that it may be better: every β at its bound, those of the heavier class
+  // reduced to the sum of the other's.
+  bool begin(Fit& fit) const {
+    fit.beta.assign(m_, 0.0);
+    fit.f.assign(m_, 0.0);
+    if (!table_.margins) return false;
+    double up = 0.0, down = 0.0, square = 0.0;
+    for (Index i = 0; i < m_; ++i) {
+      up += fit.upper[i];
+      down -= fit.lower[i];
+    }
+    const double most = std::min(up, down);
+    if (!(most > 0.0)) return false;
+    for (Index i = 0; i < m_; ++i) {
+      fit.next_beta[i] = fit.upper[i] * (most / up) + fit.lower[i] * (most / down);
+      square += fit.next_beta[i] * fit.next_beta[i] * diagonal_[i];
+    }
+    return 2.0 * most > square;  // βᵀKβ is at least about that, unless classes cancel
+  }
+
+  // The point to try next after `begin`: of the heavier class the samples that are nearest to the other one are at their bounds, and the rest at 0.
+  void nearest_first(Fit& fit) const {
+    double up = 0.0, down = 0.0;
+    for (Index i = 0; i < m_; ++i) {
+      up += fit.upper[i];
+      down -= fit.lower[i];
+    }
+    const double sign = up > down ? 1.0 : -1.0;
+    std::vector<Index> order;
+    for (Index i = 0; i < m_; ++i)
+      if (p_[i] == sign) order.push_back(i);
+    std::sort(order.begin(), order.end(), [&](Index i, Index j) { return sign * fit.f[i] < sign * fit.f[j]; });
+    double left = std::min(up, down);
+    for (const Index i : order) {
+      const double size = std::min(left, sign > 0.0 ? fit.upper[i] : -fit.lower[i]);
+      fit.next_beta[i] = sign * size;
+      left -= size;
+    }
+  }
+
+  // Writes into next_beta what the β that are at a bound become when C grows by `ratio`, and 0 for the others. The bounds are still those of the last C.
+  void carry_bounds(Fit& fit, double ratio) const {
+    for (Index i = 0; i < m_; ++i) {
+      const double b = fit.beta[i];
+      if (b != 0.0 && (b <= fit.lower[i] || b >= fit.upper[i])) fit.next_beta[i] = ratio * b;
+    }
+  }
+
+  // Goes on from the optimum at the last C with the best multiple of β within the new bounds, and as another point to try: those at a bound stay there
+  // (carry_bounds), and the others share what the sum of all is short of.
+  bool go_on(Fit& fit, double ratio) const {
+    double linear = 0.0, square = 0.0, total = 0.0, room_up = 0.0, room_down = 0.0;
+    bool bounded = false;
+    for (Index i = 0; i < m_; ++i) {
+      const double b = fit.beta[i];
+      linear += p_[i] * b - fit.epsilon[i] * std::fabs(b);
+      square += b * fit.f[i];
+      if (fit.next_beta[i] != 0.0)
+        bounded = true;
+      else if (b != 0.0) {
+        fit.next_beta[i] = std::clamp(b, fit.lower[i], fit.upper[i]);
+        room_up += fit.upper[i] - fit.next_beta[i];
+        room_down += fit.next_beta[i] - fit.lower[i];
+      }
+      total += fit.next_beta[i];
+    }
+    if (bounded) {
+      const double share = total > 0.0 ? -std::min(1.0, total / room_down) : std::min(1.0, -total / room_up);
+      std::vector<double> shifted = fit.next_beta;
+      for (Index i = 0; i < m_; ++i)
+        if (fit.beta[i] != 0.0 && fit.lower[i] < shifted[i] && shifted[i] < fit.upper[i])
+          shifted[i] += share * (share < 0.0 ? shifted[i] - fit.lower[i] : fit.upper[i] - shifted[i]);
+      proof::feasible(fit.lower, fit.upper, groups_, totals_, true, shifted, fit.next_beta);
+    }
+    const double best = square > 0.0 ? linear / square : ratio, scale = std::clamp(best, 0.0, ratio);
+    for (Index i = 0; i < m_; ++i) {
+      fit.beta[i] = std::clamp(scale * fit.beta[i], fit.lower[i], fit.upper[i]);
+      fit.f[i] *= scale;
+    }
+    return bounded;
+  }
+
+  // f = Kβ for some members at a time; returns the number of terms of each.
+  std::vector<Index> expand(const std::vector<Index>& which, std::vector<double> Fit::* beta, std::vector<double> Fit::* f) {
+    const Index models = count(which.size());
+    std::vector<const T*> rows;
+    std::vector<double> c;
+    std::vector<Index> terms(which.size(), 0);
+    for (Index i = 0; i < m_; ++i) {
+      bool any = false;
+      for (const Index m : which) any = any || (fits_[m].*beta)[i] != 0.0;
+      if (!any) continue;
+      rows.push_back(table_of_family_.row(i));
+      for (Index k = 0; k < models; ++k) {
+        c.push_back((fits_[which[k]].*beta)[i]);
+        terms[k] += c.back() != 0.0;
+      }
+    }
+    std::vector<double> sums(static_cast<std::size_t>(models * m_), 0.0);
+    const Matrix<double> out = {sums.data(), models, m_, m_};
+    const Matrix<const double> factors = {c.data(), count(rows.size()), models, models};
+    share((m_ + columns - 1) / columns, [&](Index piece, int) {
+      proof::table_sum<T>()(rows.data(), factors, piece * columns, std::min((piece + 1) * columns, m_), out);
+    });
+    for (Index k = 0; k < models; ++k) (fits_[which[k]].*f).assign(out.row(k), out.row(k) + m_);
+    return terms;
+  }
+
+  void step(Fit& fit, double turns) {
+    if (!fit.engine) {
+      SmoEntries entries = {.places = order_};
+      if constexpr (sizeof(T) == 4) {
+        entries.given_single = table_of_family_;
+        entries.error = f32_error * *std::max_element(diagonal_.begin(), diagonal_.end());
+      } else {
+        entries.given = table_of_family_;
+      }
+      const Exact exact = [this](Vector beta, std::optional<Places>, double* f) { refresh(beta, f); };
+      fit.engine = make_smo({.dual = box(fit),
+                             .diagonal = diagonal_.data(),
+                             .groups = groups_.data(),
+                             .totals = {0.0},
+                             .coupled = true,
+                             .hard = false,
+                             .shift = 0.0,
+                             .zero = 0.0,
+                             .entry_work = 1.0},
+                            entries, exact, fit.beta, {.second_order = true, .cache_bytes = enough}, fit.f);
+    }
+    const double most = turns * static_cast<double>(m_);
+    SmoAdvance advance;
+    do {
+      advance = fit.engine->step(infinity, most - fit.steps, fit.gap_target, fit.kkt_target);
+      fit.steps += advance.iterations;
+    } while (advance.outcome == SmoOutcome::running && fit.steps < most);
+    fit.left = advance.outcome != SmoOutcome::ready;
+    fit.next_beta.resize(m_);
+    fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, fit.engine->beta(), fit.next_beta);
+  }
+
+  void refresh(Vector beta, double* f) const {
+    std::vector<const T*> rows;
+    std::vector<double> c;
+    for (Index i = 0; i < m_; ++i)
+      if (beta[i] != 0.0) {
+        rows.push_back(table_of_family_.row(i));
+        c.push_back(beta[i]);
+      }
+    std::fill(f, f + m_, 0.0);
+    share((m_ + columns - 1) / columns, [&](Index piece, int) {
+      proof::table_sum<T>()(rows.data(), {c.data(), count(rows.size()), 1, 1}, piece * columns, std::min((piece + 1) * columns, m_),
+                            {f, 1, m_, m_});
+    });
+  }
+
+  void judge(Fit& fit, const SharedTargets& targets, Index terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
+    proof::Interval offsets[1];
+    const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
+    const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, static_cast<double>(terms), offsets, room);
+    const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal);
+    const bool known = found.done[at] > 0 && found.steps[at] >= 0.0;
+    const bool met = std::isfinite(gap) && gap <= goal && proven.violation <= targets.kkt;
+    found.steps[at] = fit.steps;
+    found.seconds[at] += seconds_since(began);
+    if (met || (known && gap < found.primal[at] - found.dual[at] && proven.violation <= targets.kkt)) {
+      found.done[at] = 1;
+      found.own[at] = proven.own;
+      found.low[at] = offsets[0].low;
+      found.high[at] = offsets[0].high;
+      found.primal[at] = proven.primal;
+      found.dual[at] = proven.dual;
+      found.rounding[at] = proven.rounding;
+      found.violation[at] = proven.violation;
+      found.outside[at] = proven.outside;
+      found.off[at] = proven.off;
+      found.plain_primal[at] = proven.plain_primal;
+      found.plain_dual[at] = proven.plain_dual;
+      found.margin[at] = fit.margin = proven.margin;
+      found.checked[at] = found.seconds[at];
+      fit.beta = fit.next_beta;
+      fit.f = fit.next_f;
+    } else if (!known) {  // where to go on from
+      fit.beta = fit.next_beta;
+      fit.f = fit.next_f;
+    }
+    if (met) fit.gap = 0.0;
+    // No better point of float64 would prove more where rounding is what is left.
+    fit.left = fit.left || !std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal);
+    fit.gap_target *= targets.stricter;
+    fit.kkt_target *= targets.stricter;
+  }
+
+  const SharedTable& table_;
+  const Matrix<const T> all_;
+  const Places places_;
+  const Vector p_;
+  const Index m_;
+  std::vector<double> diagonal_, g_, r_, zeros_;
+  const std::vector<double> totals_ = {0.0};
+  std::vector<Index> groups_, order_;
+  std::vector<T> buffer_;
+  Matrix<const T> table_of_family_ = {};
+  std::vector<Fit> fits_;
+};
+
+SharedFits::SharedFits(const SharedTable& table) : table_(table), members_(table.weights.rows) {
+  const Index families = length(table.starts) - 1;
+  for (std::vector<double>* each : {&found.low, &found.high, &found.steps, &found.seconds, &found.checked, &found.primal, &found.dual, &found.rounding,
+                                    &found.violation, &found.outside, &found.off, &found.plain_primal, &found.plain_dual, &found.margin})
+    each->resize(static_cast<std::size_t>(families * members_));
+  found.done.resize(found.low.size());
+  found.own.resize(found.low.size());
+  std::visit(
+      [&]<class T>(const Matrix<const T>& K) {
+        for (Index a = 0; a < families; ++a) families_.push_back(std::make_unique<FamilyOf<T>>(table_, K, a));
+      },
+      table_.K);
+}
+
+SharedFits::~SharedFits() = default;
+
+void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
+  for (Index a = 0; a < count(families_.size()); ++a)
+    for (Index m = 0; m < members_; ++m)
+      if (C[m] > 0.0) found.done[a * members_ + m] = 0, found.seconds[a * members_ + m] = 0.0;
+  share(count(families_.size()), [&](Index a, int) {
+    families_[a]->state(C, gap, targets.kkt);
+    families_[a]->solve(targets, a, found);
+  });
+}
+
+void SharedFits::tighten(Vector gap, const SharedTargets& targets) {
+  share(count(families_.size()), [&](Index a, int) {
+    families_[a]->ask(gap.subspan(a * members_, members_));
+    families_[a]->solve(targets, a, found);
+  });
+}
+
+void SharedFits::beta(Index member, Out out) const {
+  Index at = 0;
+  for (const auto& family : families_) {
+    const double margin = family->margin(member);
+    for (const double b : family->beta(member)) out[at++] = b / margin;
+  }
+}
+
+void SharedFits::values(Index member, Places rows, bool flip, const SharedValues& out) const {
+  const Index families = count(families_.size()), n = length(rows);
+  std::vector<Expansion> expansions(families_.size());
+  share(families, [&](Index a, int) { expansions[a] = families_[a]->expansion(member, a * members_ + member, found); });
+  // Rows side by side are taken together, some columns of the table at a time, so that all families read them while they are in the cache.
+  std::vector<Index> order(rows.size());
+  std::iota(order.begin(), order.end(), Index(0));
+  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return rows[i] < rows[j]; });
+  std::vector<Index> starts;
+  for (Index k = 0; k < n; ++k)
+    if (k == 0 || rows[order[k]] != rows[order[k - 1]] + 1 || k - starts.back() == tile) starts.push_back(k);
+  share(count(starts.size()), [&](Index piece, int) {
+    const Index first = starts[piece], last = piece + 1 < count(starts.size()) ? starts[piece + 1] : n, begin = rows[order[first]];
+    double f[tile], errors[tile], length[tile];
+    for (Index k = 0; k < last - first; ++k) length[k] = std::sqrt(std::max(0.0, table_.diagonal[begin + k]));
+    for (Index a = 0; a < families; ++a) {
+      const Expansion& sums = expansions[a];
+      families_[a]->values(sums, member, a * members_ + member, begin, begin + last - first, found, f, errors);
+      for (Index k = 0; k < last - first; ++k) {
+        const Index row = order[first + k];
+        const double value = flip ? -f[k] : f[k], reach = sums.longest + length[k], slack = sums.distance * reach + errors[k];
+        out.f(row, a) = value;
+        out.low(row, a) = value - slack;
+        out.high(row, a) = value + slack;
+        out.reach(row, a) = reach;
+      }
+    }
+  });
+}
+
+}  // namespace gapless::smo

@@ -1,0 +1,120 @@
+"""All candidates of a search on all folds: what its engine fits is scored, decided, and collected for ``cv_results_``."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
+from sklearn.utils._array_api import device, get_namespace
+
+from gapless.model_selection.fold import Candidate, Fold, FoldFits, Wishes, with_parameters
+from gapless.model_selection.outcomes import Outcome, interval_columns
+from gapless.model_selection.report import Report
+from gapless.model_selection.scoring import FoldScoring
+from gapless.model_selection.wishes import SearchWishes
+
+_ROUNDS = 4  # how often regressions are told how close they are; each round makes their intervals as narrow as it is told, so that few are needed
+
+
+class Evaluation:
+    """What is known of all candidates so far.
+
+    Parameters
+    ----------
+    search : GridSearchCV or RandomizedSearchCV
+        Whose settings count.
+    estimator : estimator
+        What is tuned, unfitted.
+    fits : FoldFits
+        The engine.
+    scoring : FoldScoring
+        How fits are scored.
+    metric : str or None
+        The metric that the choice is made by; None where it is made otherwise.
+    """
+
+    def __init__(self, search: Any, estimator: Any, fits: FoldFits, scoring: FoldScoring, metric: str | None) -> None:
+        self.search, self.estimator, self.fits, self.scoring, self.metric = search, estimator, fits, scoring, metric
+        self._tried: list[Candidate] = []
+        self._outcomes: list[Outcome] = []
+        self._rows: list[dict[str, Any]] = []  # the outcomes as scikit-learn has them
+        self._more: dict[str, list[Any]] = defaultdict(list)
+        self._ran: list[np.ndarray] = []  # for each candidate, which folds were run
+        self._bounds: list[
+            np.ndarray
+        ] = []  # for each candidate, bounds on its mean score, which count where a fold was not run
+
+    def add(self, candidates: list[Candidate], folds: list[Fold], more: dict[str, Any]) -> None:
+        """Fit and score candidates on all folds; ``more`` has further columns for ``cv_results_``."""
+        if self.search.verbose > 0:
+            total = len(folds) * len(candidates)
+            print(f"Fitting {len(folds)} folds for each of {len(candidates)} candidates, totalling {total} fits")
+            print(self.fits.explain(candidates))
+        xp, _ = get_namespace(self.scoring.X)
+        where = device(self.scoring.X)
+        folds = [(xp.asarray(train, device=where), xp.asarray(test, device=where)) for train, test in folds]
+        models = [with_parameters(self.estimator, candidate) for candidate in candidates]
+        report = Report(self.search.verbose, candidates, len(folds))
+        wishes = SearchWishes(self.scoring, models, folds, report, self.metric, self.search.racing)
+        if self.search.verbose > 0 and self.search.racing and not wishes.races:
+            print("No candidate is dropped: the choice is not made by a metric with intervals.")
+        self._run(candidates, wishes, wishes)
+        for _ in range(_ROUNDS):
+            separating = wishes.separating()
+            if separating is None:
+                break
+            before = wishes.width()
+            self._run(candidates, separating, wishes)
+            chosen = list(separating.targets)
+            if not (wishes.width()[chosen] < 0.5 * before[chosen]).any():
+                break
+        outcomes = wishes.known.in_order()
+        if not outcomes:
+            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
+        rows = [outcome.for_scikit_learn() for outcome in outcomes]
+        _warn_or_raise_about_fit_failures(rows, self.search.error_score)
+        if callable(self.search.scoring):
+            _insert_error_scores(rows, self.search.error_score)
+        self._tried += candidates
+        self._outcomes += outcomes
+        self._rows += rows
+        self._ran += list(wishes.known.is_known())
+        self._bounds += list(wishes.bounds())
+        for key, values in more.items():
+            self._more[key].extend(values)
+
+    def _run(self, candidates: list[Candidate], wanted: Wishes, wishes: SearchWishes) -> None:
+        for fitted in self.fits.fit_all(candidates, wishes.folds, wanted):
+            outcome = self.scoring.outcome(fitted, wishes.models[fitted.candidate], wishes.folds[fitted.fold])
+            wishes.take(fitted.candidate, fitted.fold, outcome)
+
+    @property
+    def first_scores(self) -> Any:
+        """The test scores of some fit."""
+        return self._rows[0]["test_scores"]
+
+    def results(self) -> dict[str, Any]:
+        """``cv_results_``: scikit-learn's columns, and those of intervals."""
+        ran = np.array(self._ran)
+        with warnings.catch_warnings():
+            if not ran.all() and all(
+                _is_finite(row) for row, made in zip(self._rows, ran.ravel(), strict=True) if made
+            ):
+                # Candidates that have been dropped have no score, which is nothing to warn of.
+                warnings.filterwarnings("ignore", message="One or more of the (test|train) scores are non-finite")
+            results = self.search._format_results(self._tried, self.search.n_splits_, self._rows, self._more)
+        results |= interval_columns(self._outcomes, self.search.n_splits_)
+        dropped = ~ran.all(axis=1)
+        for end, bound in zip(("low", "high"), np.array(self._bounds).T, strict=True):
+            key = f"mean_test_{self.metric}_{end}"
+            if key in results:
+                results[key][dropped] = bound[dropped]
+        return results
+
+
+def _is_finite(row: dict[str, Any]) -> bool:
+    scores = row["test_scores"]
+    return bool(np.isfinite(list(scores.values()) if isinstance(scores, dict) else scores).all())

@@ -1,0 +1,64 @@
+"""Who can still win: bounds on the mean score of each candidate, from the folds that are known and from what is possible on the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Two means of the same scores may differ by rounding; candidates that are this close are not separated.
+ROUNDING = 64 * np.finfo(float).eps
+
+_TIED = 1e-9  # relative to the score; proofs in float64 reach little more
+
+
+class Race:
+    """Bounds on the scores of candidates (rows) on folds (columns).
+
+    ``worst`` and ``best`` are the bounds on the score of any model, for each candidate on each fold.
+    """
+
+    def __init__(self, worst: np.ndarray, best: np.ndarray) -> None:
+        self.low, self.high = np.array(worst, dtype=float), np.array(best, dtype=float)
+        self._guess = np.full(self.low.shape, np.nan)
+
+    def put(self, candidate: int, fold: int, score: float, low: float, high: float) -> None:
+        """Take the score of a fit and its interval; a score that is not finite never wins, and an interval of NaN says nothing."""
+        self._guess[candidate, fold] = score
+        if not np.isfinite(score):
+            low = high = -np.inf
+        if not np.isnan(low):
+            self.low[candidate, fold], self.high[candidate, fold] = low, high
+
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high): bounds on the mean score of each candidate."""
+        return self.low.mean(axis=1), self.high.mean(axis=1)
+
+    def is_out(self, candidate: int, fold: int | None = None, high: float = np.inf) -> bool:
+        """Whether another candidate is proven to be better; ``high`` bounds the score on a fold whose fit is under way."""
+        scores = self.high[candidate].copy()
+        if fold is not None:
+            scores[fold] = min(scores[fold], high)
+        least = float(self.low.mean(axis=1).max())
+        return bool(scores.mean() < least - ROUNDING * max(1.0, abs(least)))
+
+    def by_promise(self) -> list[int]:
+        """The candidates that are not out, those first that have scored best so far."""
+        known = ~np.isnan(self._guess)
+        mean = np.where(known, self._guess, 0.0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+        mean[~known.any(axis=1)] = -np.inf
+        return [int(k) for k in np.argsort(-mean, kind="stable") if not self.is_out(int(k))]
+
+    def targets(self) -> dict[int, float]:
+        """The candidates that are not separated from the best one, and how narrow the intervals of their scores have to become for that.
+
+        Candidates whose intervals are narrower than ``_TIED`` count as tied: nothing is asked of them.
+        """
+        mean = np.where(np.isnan(self._guess).any(axis=1), -np.inf, self._guess.mean(axis=1))
+        best = int(mean.argmax())
+        low, high = self.means()
+        rivals = [k for k in np.flatnonzero((high >= low[best]) & np.isfinite(mean)).tolist() if k != best]
+        least = _TIED * abs(mean[best])
+        # Two intervals that are narrower together than their scores are apart do not overlap.
+        targets = {k: max(least, 0.45 * (mean[best] - mean[k])) for k in rivals}
+        if targets:
+            targets[best] = min(targets.values())
+        return {k: target for k, target in targets.items() if high[k] - low[k] > target}

@@ -1,0 +1,159 @@
+"""What a search wants of its engine: the fits that are not known and can still win, trained on until their scores are decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gapless.model_selection.fold import Answers, Fold
+from gapless.model_selection.intervals import last_step, open_labels, possible_labels
+from gapless.model_selection.outcomes import Outcome, Outcomes
+from gapless.model_selection.race import Race
+from gapless.model_selection.report import Report
+from gapless.model_selection.scoring import FoldScoring
+
+
+class SearchWishes:
+    """The wishes of a search; ``take`` tells them of each outcome.
+
+    Parameters
+    ----------
+    scoring : FoldScoring
+        How fits are scored.
+    models : list of estimators
+        The estimator with the parameters of each candidate, unfitted.
+    folds : list of (train, test)
+        The rows of each fold.
+    report : Report
+        Is told of each fit that begins.
+    metric : str or None
+        The metric that the choice is made by; None where it is made otherwise.
+    racing : bool
+        Whether a candidate is dropped that cannot win any more.
+    """
+
+    def __init__(
+        self,
+        scoring: FoldScoring,
+        models: list[Any],
+        folds: list[Fold],
+        report: Report,
+        metric: str | None,
+        racing: bool,
+    ) -> None:
+        self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
+        self.known = Outcomes(len(models), len(folds))
+        self._metrics = [scoring.metrics(model) for model in models]
+        self.race: Race | None = None
+        try:
+            if any(self._metrics):
+                self._targets = [scoring.targets(test) for _, test in folds]
+                self._classes = [np.unique(scoring.targets(train)) for train, _ in folds]
+            if any(metric in each for each in self._metrics):
+                self.race = self._start()
+        except (ValueError, TypeError):  # of targets that no metric takes: the fits and the scorer tell what is wrong
+            self._metrics = [{} for _ in models]
+        self.needs_intervals = any(map(bool, self._metrics))
+        self.races = racing and self.race is not None
+
+    def _start(self) -> Race:
+        """The race before any fit: bounds on the score of any model."""
+        worst, best = (np.full((len(self.models), len(self.folds)), bound) for bound in (-np.inf, np.inf))
+        labels = np.unique(self.scoring.targets(np.arange(len(self.scoring.y))))
+        for fold, (_, test) in enumerate(self.folds):
+            y, weights = self.scoring.targets(test), self.scoring.weights(test)
+            extremes: dict[Any, tuple[float, float]] = {}
+            for candidate, metrics in enumerate(self._metrics):
+                metric = metrics.get(str(self.metric))
+                if metric is not None:
+                    if metric.function not in extremes:
+                        extremes[metric.function] = metric.extremes(y, labels, weights.get(str(self.metric)))
+                    worst[candidate, fold], best[candidate, fold] = extremes[metric.function]
+        return Race(worst, best)
+
+    def take(self, candidate: int, fold: int, outcome: Outcome) -> None:
+        """Keep the outcome of a fit."""
+        self.known.put(candidate, fold, outcome)
+        if self.race is not None:
+            low, high = outcome.intervals.get(str(self.metric), (np.nan, np.nan))
+            self.race.put(candidate, fold, outcome.score_of(str(self.metric)), low, high)
+        self.report.end(candidate, fold, outcome)
+
+    def wanted(self, candidate: int, fold: int) -> bool:
+        """Whether the outcome of a fit is not known, and the candidate can win."""
+        if self.known.get(candidate, fold) is not None or self._is_out(candidate):
+            return False
+        self.report.begin(candidate, fold)
+        return True
+
+    def _is_out(self, candidate: int, *under_way: Any) -> bool:
+        return self.races and self.race is not None and self.race.is_out(candidate, *under_way)
+
+    def by_promise(self) -> list[int]:
+        """The candidates that may still win, those first that have scored best so far."""
+        return list(range(len(self.models))) if self.race is None else self.race.by_promise()
+
+    def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+        """The test rows that may be right as well as wrong; None of regressions, whose scores are decided only where candidates are close."""
+        labelled = [metric for metric in self._metrics[candidate].values() if metric.of_labels]
+        classes = self._classes[fold]
+        last = last_step(self.models[candidate])
+        possible = possible_labels(last, len(classes), low, high) if labelled else None
+        if possible is None:
+            return None
+        if self.races:
+            answers = Answers(None, low, high, classes[possible.argmax(axis=1)], classes)
+            _, most = self.interval(candidate, fold, answers)
+            if self._is_out(candidate, fold, most):
+                return None
+        return open_labels(self._targets[fold], classes, possible)
+
+    def interval(self, candidate: int, fold: int, answers: Answers) -> tuple[float, float]:
+        """Bounds on the score that the choice is made by; NaN where nothing is known."""
+        metric = self._metrics[candidate].get(str(self.metric))
+        if metric is None:
+            return np.nan, np.nan
+        weight = self.scoring.weights(self.folds[fold][1]).get(str(self.metric))
+        return metric.interval(self._targets[fold], answers, last_step(self.models[candidate]), weight)
+
+    def bounds(self) -> np.ndarray:
+        """(low, high) of the mean score of each candidate, as rows; NaN where the choice is not made by a metric with intervals."""
+        return np.full((len(self.models), 2), np.nan) if self.race is None else np.column_stack(self.race.means())
+
+    def width(self) -> np.ndarray:
+        """How wide the interval of each candidate's mean score is."""
+        low, high = self.bounds().T
+        return high - low
+
+    def separating(self) -> Separating | None:
+        """The wishes of a further run that separates regressions which are close to the best; None where there are none."""
+        of_errors = any(not metric.of_labels for each in self._metrics for metric in each.values())
+        targets = self.race.targets() if self.race is not None and of_errors else {}
+        return Separating(self, targets) if targets else None
+
+
+class Separating:
+    """Wants candidates that the intervals of their scores do not separate from the best, until these are narrow enough.
+
+    ``targets`` has the width that the intervals of each of them may have.
+    """
+
+    needs_intervals = True
+    races = False
+
+    def __init__(self, search: SearchWishes, targets: dict[int, float]) -> None:
+        self.search, self.targets = search, targets
+
+    def wanted(self, candidate: int, fold: int) -> bool:
+        """Whether the candidate is not separated from the best."""
+        return candidate in self.targets
+
+    def by_promise(self) -> list[int]:
+        """The candidates, as before."""
+        return self.search.by_promise()
+
+    def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+        """All rows until the interval of the score is narrow enough."""
+        least, most = self.search.interval(candidate, fold, Answers(None, low, high, low))
+        return np.full(len(low), not most - least <= self.targets[candidate])

@@ -1,0 +1,85 @@
+"""Streams that run side by side hand on every item, and end together."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import joblib
+import pytest
+import sklearn
+
+from gapless.model_selection.side_by_side import side_by_side
+
+
+@pytest.mark.parametrize("jobs", [None, 1, 2, 3, -1])
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_every_item_comes_once(jobs, count):
+    items = list(side_by_side(lambda k: ((k, i) for i in range(k)), count, jobs))
+    assert sorted(items) == [(k, i) for k in range(count) for i in range(k)]
+    for k in range(count):  # those of one stream in their order
+        assert [i for stream, i in items if stream == k] == list(range(k))
+
+
+def test_one_job_runs_no_further_than_asked():
+    begun = []
+
+    def stream(k):
+        begun.append(k)
+        yield threading.get_ident()
+
+    items = side_by_side(stream, 3, 1)
+    assert next(items) == threading.get_ident() and begun == [0]
+
+
+def test_streams_run_at_the_same_time():
+    both = threading.Barrier(2, timeout=30)
+
+    def stream(k):
+        both.wait()
+        yield k
+
+    assert sorted(side_by_side(stream, 2, 2)) == [0, 1]
+
+
+def test_an_exception_ends_all():
+    ended = threading.Event()
+
+    def stream(k):
+        if k == 0:
+            raise KeyError("wrong")
+        for i in range(10**6):
+            if ended.is_set():
+                raise AssertionError("It went on.")
+            yield i
+            time.sleep(1e-3)
+
+    with pytest.raises(KeyError, match="wrong"):
+        list(side_by_side(stream, 2, 2))
+    ended.set()  # all threads are over by now
+
+
+def test_closing_ends_all():
+    closed = []
+
+    def stream(k):
+        try:
+            for i in range(10**6):
+                yield i
+                time.sleep(1e-3)
+        finally:
+            closed.append(k)
+
+    items = side_by_side(stream, 2, 2)
+    next(items)
+    items.close()
+    assert sorted(closed) == [0, 1]
+
+
+def test_settings_reach_the_threads_and_joblib_says_how_many():
+    def stream(k):
+        yield threading.get_ident(), sklearn.get_config()["assume_finite"]
+
+    with joblib.parallel_config(n_jobs=2), sklearn.config_context(assume_finite=True):
+        seen = list(side_by_side(stream, 2, None))
+    assert all(finite and thread != threading.get_ident() for thread, finite in seen)
