@@ -168,13 +168,15 @@ def test_training_on_decides_and_keeps_the_parameters(estimator, classes):
     )
 
 
-@pytest.mark.parametrize("estimator", [*CLASSIFIERS[6:], gl.SVR(C=1e-4, epsilon=0.0)], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [*CLASSIFIERS[6:], gl.SVR(C=1e-4, epsilon=0.0), gl.NuSVR(C=1e-3, nu=0.4)], ids=str
+)
 def test_where_several_offsets_are_optimal_the_middle_one_counts(estimator):
     X, y = data(2, 0)
     y = y if is_classifier(estimator) else X[:, 0]
     rough, fine = (with_tol(estimator, tol).fit(X[:30], y[:30]) for tol in (0.1, 1e-9))
-    ((low, high),) = fine.certificate_.offset_intervals
-    assert high - low > 0.1
+    low, high = np.mean(fine.certificate_.offset_intervals, axis=0)
+    assert high - low > 0.03
     answers, wide = answers_of(rough, X[30:]), rough.decision_interval(X[30:])
     value = fine.decision_function(X[30:]) if is_classifier(estimator) else fine.predict(X[30:])
     assert (answers.low <= value).all() and (value <= answers.high).all()

@@ -199,6 +199,13 @@ def test_failed_fits_neither_win_nor_race():
     assert search.cv_results_["split0_test_score_high"][0] == 0.0 and search.best_index_ > 0
 
 
+def test_failed_regressions_are_no_rivals():
+    X, y = DIABETES
+    with pytest.warns(match="5 fits failed|scores are non-finite"):
+        search = GridSearchCV(gl.NuSVR(tol=0.1), {"nu": [2.0, 0.5, 0.51]}).fit(X, y)
+    assert search.selection_.proven and 0 not in search.selection_.tied
+
+
 def test_targets_that_a_metric_refuses_are_an_error_of_the_fits():
     X, y = DIABETES
     y = np.where(np.arange(len(y)) == 5, np.nan, y)

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from gapless.errors import UnsupportedError
 from gapless.model_selection.fold import Answers
 from gapless.model_selection.intervals import last_step
-from gapless.proof.certificate import Certificate
 
 _LEAST_TOL = 1e-14  # float64 proves no smaller relative gap
 _STEP = 1e-2  # what tol is multiplied by from one fit to the next: intervals, which shrink as its root, become ten times narrower
@@ -37,25 +36,23 @@ def _intervals_of(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray] | Non
         for _, _, step in estimator._iter(with_final=False):
             X = step.transform(X)
     try:
-        return around_middle(last.certificates_, *last.decision_interval(X))
+        return around_middle(last, *last.decision_interval(X))
     except UnsupportedError:  # a kernel that is given as a matrix
         return None
 
 
-def around_middle(certificates: list[Certificate], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def around_middle(last: Any, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Decision intervals of the optimum whose offset is in the middle, from those of all optima, where several offsets b are optimal.
 
     With a small C all α may be at their bound, and then an interval of b is optimal; estimators take its middle, as LIBSVM does. Both ends of that
     interval fall where decision values without b rise, and move with them where all move by the same amount: they move by no more than the largest
     change of a decision value, and so does the middle. Hence the half width of the interval, which ``decision_interval`` adds on both sides, is not
-    needed for the optimum with the middle b, however many optima there are.
+    needed for the optimum with the middle b, however many optima there are. In a ν-SVR b is the mean of two offsets, each with such an interval.
     """
-    intervals = np.array([each.offset_intervals for each in certificates])  # (subproblems, offsets of each, 2)
-    if (
-        intervals.ndim != 3 or intervals.shape[1] != 1
-    ):  # ν-forms and machines of all classes at once have several offsets, or none
-        return low, high
-    half = 0.5 * (intervals[:, 0, 1] - intervals[:, 0, 0])
+    intervals = np.array([each.offset_intervals for each in last.certificates_])  # (subproblems, offsets of each, 2)
+    if intervals.ndim != 3 or (intervals.shape[1] > 1 and not is_regressor(last)):
+        return low, high  # no offsets, or those of several classes, of which a classifier makes other use
+    half = 0.5 * (intervals[:, :, 1] - intervals[:, :, 0]).mean(axis=1)
     half[~np.isfinite(half)] = 0.0
     return low + half, high - half
 

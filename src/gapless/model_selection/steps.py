@@ -56,8 +56,9 @@ class PipelineFits:
             groups[self._key(with_parameters(self.pipeline, candidate), candidate)].append(place)
 
         def fit_fold(fold: int, places: list[int]) -> Iterator[FittedCandidate]:
+            among = set(places)
             for group in groups.values():
-                members = [place for place in group if place in places and wishes.wanted(place, fold)]
+                members = [place for place in group if place in among and wishes.wanted(place, fold)]
                 if members:
                     yield from self._fit_group(_Group(candidates, members, fold, wishes), folds[fold])
 

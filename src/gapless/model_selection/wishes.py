@@ -96,10 +96,10 @@ class SearchWishes:
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """The test rows that may be right as well as wrong; None of regressions, whose scores are decided only where candidates are close."""
-        labelled = [metric for metric in self._metrics[candidate].values() if metric.of_labels]
+        if not any(metric.of_labels for metric in self._metrics[candidate].values()):
+            return None
         classes = self._classes[fold]
-        last = last_step(self.models[candidate])
-        possible = possible_labels(last, len(classes), low, high) if labelled else None
+        possible = possible_labels(last_step(self.models[candidate]), len(classes), low, high)
         if possible is None:
             return None
         if self.races:
@@ -124,7 +124,7 @@ class SearchWishes:
     def width(self) -> np.ndarray:
         """How wide the interval of each candidate's mean score is."""
         low, high = self.bounds().T
-        return high - low
+        return np.where(np.isfinite(low), high, np.inf) - np.where(np.isfinite(low), low, 0.0)
 
     def separating(self) -> Separating | None:
         """The wishes of a further run that separates regressions which are close to the best; None where there are none."""
