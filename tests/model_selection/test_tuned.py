@@ -21,6 +21,7 @@ from gapless import SVC, SVCCV, SVR, SVRCV, LinearSVC, LinearSVCCV, LinearSVR, L
 from gapless.errors import InvalidInputError
 from gapless.kernels import RBF, Chi2, Laplacian, Linear, Polynomial
 from gapless.model_selection import GridSearchCV
+from gapless.model_selection.widening import Axis, WideningSearch
 from tests.estimators.data import cancer, diabetes, iris
 from tests.estimators.test_documented import listed
 
@@ -139,17 +140,53 @@ def test_widening_is_bounded_and_leaves_given_values_alone():
     assert given.Cs_.tolist() == [1e-3, 1e-2]
 
 
-def test_both_axes_of_a_grid_widen():
+def test_gamma_widens_too():
     rng = np.random.default_rng(0)
     x = rng.uniform(size=(250, 1))
     y = np.sin(2 * np.pi * 60 * x[:, 0]) > 0  # far finer than the distances of most samples
-    model = SVCCV(Cs=3, gammas=3, cv=3).fit(x, y)
-    first = SVCCV(Cs=3, gammas=3, cv=3, widen=0).fit(x, y)
+    first, model = (SVCCV(Cs=[10.0], gammas=3, widen=widen, cv=3).fit(x, y) for widen in (0, 3))
     assert model.gamma_ > first.gammas_[-1] and model.best_score_ > first.best_score_
-    assert model.scores_.shape == (3, len(model.gammas_), len(model.Cs_)) and not np.isnan(model.scores_).any()
-    assert len(model.cv_results_["params"]) == len(model.gammas_) * len(model.Cs_)
-    assert len(model.Cs_) > 3
-    np.testing.assert_array_equal(model.scores_[:, :3, :3], first.scores_)
+    assert model.scores_.shape == (3, len(model.gammas_), 1) and not np.isnan(model.scores_).any()
+    np.testing.assert_array_equal(model.scores_[:, :3], first.scores_)
+
+
+def searched(score, rounds, **values):
+    """The axes of a widening search whose score is a function of the parameters alone, and the candidates of each round."""
+    asked = []
+    axes = [Axis(name, np.array(each), grows=True) for name, each in values.items()]
+    search = WideningSearch(SVC(), {}).along(axes, rounds)
+
+    def evaluate(candidates):
+        asked.append(candidates)
+        tried = [each for some in asked for each in some]
+        scores = np.array([score(**each) for each in tried])
+        return {"params": tried, "mean_test_score": scores, "rank_test_score": (-scores).argsort().argsort() + 1}
+
+    search._run_search(evaluate)
+    return {axis.name: axis.values.tolist() for axis in axes}, asked
+
+
+def test_both_axes_widen_from_a_corner_and_no_candidate_is_asked_for_twice():
+    axes, asked = searched(
+        lambda C, gamma: -(np.log10(C / 1e3) ** 2) - np.log10(gamma / 1e-3) ** 2,
+        5,
+        C=[1.0, 10.0],
+        gamma=[0.1, 1.0, 10.0],
+    )
+    np.testing.assert_allclose(axes["C"], np.logspace(0, 5, 6))
+    np.testing.assert_allclose(axes["gamma"], np.logspace(-5, 1, 7))
+    assert [len(each) for each in asked] == [6, 4 * 5 - 6, 6 * 7 - 4 * 5]
+    tried = [tuple(each.values()) for some in asked for each in some]
+    assert len(set(tried)) == len(tried) == 42
+
+
+def test_a_score_that_levels_off_is_not_followed_for_ever():
+    axes, asked = searched(lambda C: 1 - 1 / C, 10, C=[1.0, 10.0, 100.0])
+    assert len(asked) == 3 and axes["C"][-1] == 1e6
+    axes, asked = searched(lambda C: 0.5, 10, C=[1.0, 10.0, 100.0])
+    assert len(asked) == 1
+    axes, asked = searched(lambda C: np.log10(C), 4, C=[1.0, 10.0, 100.0])
+    assert len(asked) == 5  # the first, and as many rounds as are allowed
 
 
 @EACH
@@ -185,6 +222,19 @@ def test_a_scorer_of_the_users_keeps_its_word_on_weights():
     train, test = next(iter(StratifiedKFold(3).split(X, Y)))
     by_hand = SVC(C=1e-4, gamma=1.0).fit(X[train], Y[train], sample_weight=weight[train])
     assert model.scores_[0, 0, 0] == plain(by_hand, X[test], Y[test])
+
+
+@EACH
+def test_the_choice_has_its_proof_and_racing_leaves_it_as_it_is(tuned, base, y, tmp_path):
+    model, raced = clone(tuned).fit(X, y), clone(tuned).set_params(racing=True).fit(X, y)
+    assert model.selection_.index == model.best_index_ == raced.best_index_
+    assert model.selection_.score[0] <= model.best_score_ <= model.selection_.score[1]
+    np.testing.assert_array_equal(raced.predict(X), model.predict(X))
+    where = ~np.isnan(raced.scores_)
+    if hasattr(model, "classes_"):  # labels that are decided are the same ones
+        np.testing.assert_array_equal(raced.scores_[where], model.scores_[where])
+    model.save(tmp_path / "model")
+    assert gl.load(tmp_path / "model").selection_ == model.selection_
 
 
 def test_random_folds_are_drawn_once_for_all_candidates():

@@ -13,6 +13,9 @@ from gapless.model_selection.search import GridSearchCV
 
 _AT_A_TIME = 2  # how many values a grid gains beyond the end that its best is at
 _LONGEST = 10.0  # the largest ratio of their steps: a coarse grid would otherwise leap to a C whose fits take very long
+# A score that levels off, such as R² of a regression in C, is best at an end by less and less, without end. This is the least lead over the other
+# values that is a reason to go on, as a share of the first grid's lead over its median candidate; by hand.
+_LEAST_LEAD = 1e-3
 
 
 @dataclass
@@ -63,13 +66,22 @@ class WideningSearch(GridSearchCV):
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None) -> None:
         """scikit-learn's hook for searches of one's own: it evaluates candidates, and may evaluate more when it has seen the results."""
         results = evaluate_candidates(self._candidates())
+        scores = results["mean_test_score"]
+        least = _LEAST_LEAD * (np.nanmax(scores) - np.nanmedian(scores))
         for _ in range(self.rounds):
             best = results["params"][self._select_best_index(False, "score", results)]
             # A list and not a generator: of the best in a corner of the grid both axes widen.
-            if not any([axis.widen(best[axis.name]) for axis in self.axes]):
+            if not any([_lead(results, axis.name, best) > least and axis.widen(best[axis.name]) for axis in self.axes]):
                 return
             known = {tuple(each.values()) for each in results["params"]}
             results = evaluate_candidates([each for each in self._candidates() if tuple(each.values()) not in known])
 
     def _candidates(self) -> list[dict[str, float]]:
         return list(ParameterGrid({axis.name: axis.values.tolist() for axis in self.axes}))
+
+
+def _lead(results: dict[str, Any], name: str, best: dict[str, float]) -> float:
+    """How much better the best value of a parameter is than its other values."""
+    scores = results["mean_test_score"]
+    same = np.array([each[name] == best[name] for each in results["params"]])
+    return float(np.nanmax(scores[same]) - np.nanmax(scores[~same], initial=-np.inf))
