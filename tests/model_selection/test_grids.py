@@ -11,7 +11,6 @@ from sklearn.metrics import pairwise_distances
 
 from gapless.kernels import RBF, Chi2, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from gapless.model_selection import grids
-from gapless.model_selection.widening import Axis
 
 SCALES = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -122,14 +121,3 @@ def test_equal_samples_and_equal_targets_have_grids_too():
         assert np.isfinite(grids.cost_grid(kernel(X), weight, 3)).all()
     assert np.isfinite(grids.cost_grid(np.zeros((5, 5)), weight, 3)).all()
     assert (grids.epsilon_grid(np.zeros(5), weight, 3) > 0).all()
-
-
-def test_an_axis_widens_at_either_end_and_only_there():
-    axis = Axis("C", np.array([1.0, 2.0, 4.0]), grows=True)
-    assert not axis.widen(2.0)
-    assert axis.widen(1.0) and axis.values.tolist() == [0.25, 0.5, 1.0, 2.0, 4.0]
-    assert axis.widen(4.0) and axis.values.tolist() == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
-    assert not Axis("C", np.array([1.0, 2.0]), grows=False).widen(1.0)
-    assert not Axis("C", np.array([1.0]), grows=True).widen(1.0)
-    coarse = Axis("C", np.array([1.0, 1e6]), grows=True)
-    assert coarse.widen(1e6) and coarse.values.tolist() == [1.0, 1e6, 1e7, 1e8]

@@ -150,8 +150,8 @@ class LinearSVRCV(TunedEpsilonMixin, _TunedLinearMixin, LinearSVR):
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = LinearSVRCV().fit(scale(X), y)
-    >>> print(f"C = {model.C_:.3g}, epsilon = {model.epsilon_:.3g}, R² {model.best_score_:.3f}")
-    C = 650, epsilon = 13, R² 0.479
+    >>> print(f"epsilon = {model.epsilon_:.3g}, R² {model.best_score_:.3f}")
+    epsilon = 13, R² 0.479
     """
 
     _base: ClassVar[type] = LinearSVR
