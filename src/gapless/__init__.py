@@ -31,7 +31,7 @@ from gapless.proof.leave_one_out import LeaveOneOut, leave_one_out_bounds
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.steps import Step, steps
-from gapless.store import load
+from gapless.store import load, register_later
 from gapless.trace import Progress, Trace
 from gapless.verify import certify
 
@@ -39,13 +39,16 @@ if TYPE_CHECKING:
     from gapless import model_selection as model_selection
     from gapless import plot as plot
     from gapless.estimators.relatives import KernelPCA, KernelRidge
+    from gapless.model_selection import SVCCV, SVRCV, LinearSVCCV, LinearSVRCV
 
 __version__ = version("gapless")
 
 __all__ = [
     "KKT",
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "CPath",
     "C_path",
     "Certificate",
@@ -57,7 +60,9 @@ __all__ = [
     "KernelRidge",
     "LeaveOneOut",
     "LinearSVC",
+    "LinearSVCCV",
     "LinearSVR",
+    "LinearSVRCV",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
@@ -87,9 +92,14 @@ __all__ = [
     "steps",
 ]
 
+_TUNED = dict.fromkeys(("LinearSVCCV", "LinearSVRCV", "SVCCV", "SVRCV"), "gapless.model_selection")
+for _name, _module in _TUNED.items():
+    register_later(_name, _module)
+
 # These names are imported when they are first asked for: who only trains a support vector machine does not wait for scikit-learn's decompositions
 # and searches, or for the modules that draw figures.
 _LATER = {
+    **_TUNED,
     "KernelPCA": "gapless.estimators.relatives",
     "KernelRidge": "gapless.estimators.relatives",
     "model_selection": "gapless.model_selection",

@@ -141,8 +141,11 @@ def small_gram(
 
 
 def resolve_kernel(estimator: Any, X: Any, weight: np.ndarray) -> KernelSpec:
-    """The kernel that an estimator's parameters name; its ``kernel`` is None for a Gram matrix, which becomes a kernel with the samples."""
-    kernel = estimator.kernel
+    """The kernel that an estimator's parameters name; its ``kernel`` is None for a Gram matrix, which becomes a kernel with the samples.
+
+    An estimator that has tuned a kernel object has the tuned one as ``kernel_``.
+    """
+    kernel = getattr(estimator, "kernel_", estimator.kernel)
     if kernel == "precomputed":
         return KernelSpec(None, 0.0, True)
     if isinstance(kernel, Kernel):

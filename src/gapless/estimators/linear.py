@@ -194,6 +194,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         "multi_class": one_of("ovr", "crammer_singer"),
         "class_weight": CLASS_WEIGHT,
     }
+    _one_class = "sample_weight leaves one class, and a classifier needs two."
 
     def __init__(
         self,
@@ -244,7 +245,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         if self.multi_class == "ovr":
             _check_penalty(self.penalty, self.loss, self.dual)
         counts = np.ones(X.shape[0]) if weight is None else weight
-        self.classes_, codes = encode_labels(y, counts, "sample_weight leaves one class, and a classifier needs two.")
+        self.classes_, codes = encode_labels(y, counts, self._one_class)
         by_class = weight
         if self.class_weight is not None:
             by_class = counts * class_weights(self.class_weight, self.classes_, codes, counts)[codes]

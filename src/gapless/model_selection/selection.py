@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from gapless.model_selection.race import ROUNDING
+from gapless.store import register
 
 
+@register
 @dataclass(frozen=True)
 class Selection:
     """What is proven about the candidate that a search has chosen.

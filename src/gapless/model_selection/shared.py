@@ -51,6 +51,7 @@ _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longe
 _LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
 _DECIDING = 4  # the most times that the problems of a fit are solved more closely to decide its score
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
+_ROUNDED = 1.5  # what is asked of a gap is at least so many times the part of it that is rounding
 _SURELY = 0.25  # the share of the gap at which a sample would just be decided that is asked for
 
 
@@ -124,7 +125,7 @@ class SharedFits:
         for turn in range(members.longest):
             began = time.perf_counter()
             trained = members.advance(turn, lambda fit: stage.is_due(fit, decide))
-            known = [(fit, members.decide(member, fit, stage, decide)) for member, fit in trained.items()]
+            known = members.look(trained, stage, decide)
             part = table_time + (time.perf_counter() - began) / max(1, len(known))
             for fit, found in known:
                 stage.done.add((fit.candidate, fit.fold))
@@ -298,29 +299,39 @@ class _Members:
             self._native.advance(C, np.full(len(C), self._tol), **self._aim)
         return todo
 
-    def decide(self, member: int, fit: _Fit, stage: _Stage, decide: bool) -> tuple[Trained, Values]:
-        """What is known of a fit; with ``decide`` after its problems were solved as closely as its score needs."""
-        trained, values = self._look(member, fit)
-        gaps = np.zeros((len(self._families.starts) - 1, len(self._chains)))
-        last = np.full(len(gaps), np.inf)
-        rows = stage.open_rows(fit, values) if trained.done else None
-        for _ in range(_DECIDING if decide else 0):
-            if rows is None:
+    def look(self, fits: dict[int, _Fit], stage: _Stage, decide: bool) -> list[tuple[_Fit, tuple[Trained, Values]]]:
+        """What is known of the fits of these members; with ``decide`` after their problems were solved as closely as the scores need."""
+        known = {member: self._look(member, fit) for member, fit in fits.items()}
+        last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
+        left = set(fits)
+        for _ in range(_DECIDING):
+            gaps = np.zeros(last.shape)
+            for member in sorted(left):
+                trained, values = known[member]
+                rows = stage.open_rows(fits[member], values) if trained.done else None
+                if rows is not None and decide:
+                    gaps[:, member] = self._closer(trained, values, rows, last[:, member])
+                if not gaps[:, member].any():
+                    left.discard(member)
+            if not left:
                 break
-            # A pair is solved more closely where its sign at an open row is not known, and where that has helped so far.
-            f, low, high, reach = (each[rows] for each in values)
-            near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
-            gap = trained.columns["primal"] - trained.columns["dual"]
-            asked = np.isfinite(near) & (gap < 0.5 * last)
-            if not asked.any():
-                break
-            last = np.where(asked, gap, 0.0)
-            wanted = np.minimum(_SURELY * near**2, 0.1 * gap) / trained.columns["primal"]
-            gaps[:, member] = np.where(asked, np.maximum(wanted, _LEAST_GAP), 0.0)
             self._native.tighten(gaps.ravel(), **self._aim)
-            trained, values = self._look(member, fit)
-            rows = stage.open_rows(fit, values)
-        return trained, values
+            known.update({member: self._look(member, fits[member]) for member in left})
+        return [(fit, known[member]) for member, fit in fits.items()]
+
+    def _closer(self, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
+
+        A pair is solved more closely where its sign at an open row is not known, as closely as that needs or as its proof can tell, and not again
+        where that has not helped. ``last`` are the gaps when it was last asked for, and become those of now.
+        """
+        f, low, high, reach = (each[rows] for each in values)
+        near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
+        gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
+        wanted = np.maximum(_SURELY * near**2, _ROUNDED * rounding)
+        asked = np.isfinite(near) & (gap < 0.5 * last) & (wanted < gap)
+        last[:] = np.where(asked, gap, last)
+        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / trained.columns["primal"], _LEAST_GAP), 0.0)
 
     def _look(self, member: int, fit: _Fit) -> tuple[Trained, Values]:
         beta = np.empty(len(self._families.places))

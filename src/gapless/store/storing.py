@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import is_dataclass
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar, TypeVar
 
@@ -21,6 +22,7 @@ from gapless.store.state import from_plain, to_plain
 from gapless.store.values import RECORDS, NotData, Reader, Writer
 
 _ESTIMATORS: dict[str, type] = {}
+_ELSEWHERE: dict[str, str] = {}  # the modules that register more classes, by the names of these
 _Class = TypeVar("_Class", bound=type)
 
 _TRIED = 2**22  # the most features of a dense sample that a loaded model is tried out on: such a sample takes 32 MiB
@@ -57,6 +59,24 @@ def register(cls: _Class) -> _Class:
     """
     (RECORDS if is_dataclass(cls) else _ESTIMATORS)[cls.__name__] = cls
     return cls
+
+
+def register_later(name: str, module: str) -> None:
+    """Make a class known to ``load`` whose module registers it, and is imported only when a file holds such a model.
+
+    Parameters
+    ----------
+    name : str
+        The name of the class.
+    module : str
+        The module that defines and registers it.
+
+    Examples
+    --------
+    >>> from gapless.store import register_later
+    >>> register_later("SVCCV", "gapless.model_selection")
+    """
+    _ELSEWHERE[name] = module
 
 
 class StoringMixin:
@@ -299,8 +319,10 @@ def _restore(description: dict[str, Any], arrays: dict[str, Any]) -> Any:
 
 def _restore_estimator(description: dict[str, Any], reader: Reader) -> Any:
     name = description["class"]
+    if name in _ELSEWHERE and name not in _ESTIMATORS:
+        import_module(_ELSEWHERE[name])
     if name not in _ESTIMATORS:
-        raise InvalidInputError(f"its class {name!r} is none of {', '.join(sorted(_ESTIMATORS))}")
+        raise InvalidInputError(f"its class {name!r} is none of {', '.join(sorted({*_ESTIMATORS, *_ELSEWHERE}))}")
     cls = _ESTIMATORS[name]
     model = cls(**{key: reader.decode(form) for key, form in description["parameters"].items()})
     for key, form in description["fitted"].items():

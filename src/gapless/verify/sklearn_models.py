@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_regressor
 from sklearn.utils import column_or_1d
 
 from gapless.data import check_matrix, check_weights
@@ -129,7 +130,7 @@ def _single(model: Any, X: Any, y: np.ndarray | None, weight: np.ndarray) -> lis
     kept = np.flatnonzero(weight > 0)
     samples, beta, weight = samples[kept], beta[kept], weight[kept]
     b = float(np.ravel(model.intercept_)[0])
-    if y is None or "C" not in model.get_params(deep=False):
+    if y is None or not is_regressor(model):
         problem = nu_forms.one_class(samples, nu=model.nu, kernel=spec.kernel, sample_weight=weight)
         return [(problem, Point(beta=beta, offsets=np.array([b])))]
     y = y[kept].astype(np.float64)
