@@ -88,13 +88,13 @@ def test_intervals_and_the_proof_are_found_again(path):
 
 def test_shared_work_is_not_done_for_fits_that_are_known(path, monkeypatch):
     solved = []
-    original = SharedFits._solve
+    original = SharedFits._fit_kernel
 
-    def solve(self, kernel, estimator, samples, fits):
+    def fit_kernel(self, stage, kernel, fits, decide):
         solved.append((kernel.gamma, sorted({(fit.C, fit.fold) for fit in fits})))
-        return original(self, kernel, estimator, samples, fits)
+        return original(self, stage, kernel, fits, decide)
 
-    monkeypatch.setattr(SharedFits, "_solve", solve)
+    monkeypatch.setattr(SharedFits, "_fit_kernel", fit_kernel)
     searched(path, gl.SVC(), {"C": [1.0], "gamma": [0.1, 1.0]})
     assert [gamma for gamma, _ in solved] == [0.1, 1.0]
     solved.clear()
@@ -104,13 +104,13 @@ def test_shared_work_is_not_done_for_fits_that_are_known(path, monkeypatch):
 
 def test_the_fits_of_a_kernel_are_in_the_file_before_the_next_kernel_is_solved(path, monkeypatch):
     lines = []
-    original = SharedFits._solve
+    original = SharedFits._fit_kernel
 
-    def solve(self, *arguments):
+    def fit_kernel(self, *arguments):
         lines.append(path.read_bytes().count(b"\n"))
         return original(self, *arguments)
 
-    monkeypatch.setattr(SharedFits, "_solve", solve)
+    monkeypatch.setattr(SharedFits, "_fit_kernel", fit_kernel)
     searched(path, gl.SVC())
     assert lines == [1, 1 + 9]
 

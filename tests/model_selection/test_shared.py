@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import gapless as gl
+from gapless import _native
 from gapless.kernels import Panels
 from gapless.model_selection import GridSearchCV
 from gapless.model_selection.shared import SharedFits
@@ -86,12 +87,18 @@ def test_a_shared_model_proves_what_it_says():
 
 def test_a_gram_matrix_is_computed_once_a_kernel(monkeypatch):
     X, y = data(3)
-    squares = []
-    original = Panels.square
-    monkeypatch.setattr(Panels, "square", lambda self, rows: (squares.append(len(rows)), original(self, rows))[1])
-    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
-    search = GridSearchCV(gl.SVC(), grid, cv=CV, refit=False, scoring="f1_macro").fit(X, y)
-    assert squares == [90, 90] and len(search.cv_results_["params"]) == 6
+    computed = []
+    original, distances = Panels.square, _native.squared_distances
+    monkeypatch.setattr(Panels, "square", lambda self, rows: (computed.append(len(rows)), original(self, rows))[1])
+    monkeypatch.setattr(_native, "squared_distances", lambda X, out: (computed.append("d"), distances(X, out))[1])
+    for grid, expected in (
+        ({"gamma": [0.1, 1.0, 10.0]}, ["d"]),  # the distances of all γ
+        ({"gamma": [0.1, 1.0], "kernel": ["poly", "rbf"]}, [90, "d", 90]),
+    ):
+        computed.clear()
+        grid["C"] = [0.1, 1.0, 10.0]
+        search = GridSearchCV(gl.SVC(), grid, cv=CV, refit=False, scoring="accuracy").fit(X, y)
+        assert computed == expected and not np.isnan(search.cv_results_["mean_test_score"]).any()
 
 
 def test_a_pipeline_shares_within_a_fold(monkeypatch):

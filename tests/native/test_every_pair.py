@@ -183,31 +183,18 @@ def test_ctrl_c_is_heard_inside_the_native_call():
     assert native.done.sum() < len(members)
 
 
-# --- problems that go on from each other, and samples of no weight
+# --- samples of no weight
 
 
-def chained(K, places, first, weight, costs, chains=None):
+def with_costs(K, places, first, weight, costs):
     """Problems of one pair of classes, one for each cost."""
     n, m = len(places), len(costs)
     native = _native.EveryPair(
         K, np.ones(len(K)), np.full(len(K), 1e-15), np.tile(places, m), n * np.arange(m + 1), np.full(m, first),
-        np.concatenate([cost * weight for cost in costs]), None, chains,
+        np.concatenate([cost * weight for cost in costs]),
     )  # fmt: skip
     native.run(**AIM)
     return native
-
-
-def test_a_chain_proves_the_same_optima_in_fewer_steps():
-    task, costs = Task(classes=2, seed=3), [0.1, 1.0, 10.0, 100.0]
-    places = task.places[task.members[0]][np.argsort(task.codes[task.members[0]], kind="stable")]
-    first, weight = int(task.members.n_first[0]), np.ones(len(places))
-    alone = chained(task.K, places, first, weight, costs)
-    chain = chained(task.K, places, first, weight, costs, np.array([0, len(costs)]))
-    assert alone.done.all() and chain.done.all()
-    assert (np.maximum(alone.dual, chain.dual) <= np.minimum(alone.primal, chain.primal)).all()
-    assert chain.steps.sum() < alone.steps.sum()
-    again = chained(task.K, places, first, weight, costs, np.array([0, 1, 2, 3, 4]))
-    assert_array_equal(again.beta, alone.beta)  # chains of one problem each
 
 
 def test_samples_of_no_weight_have_no_part():
@@ -216,8 +203,8 @@ def test_samples_of_no_weight_have_no_part():
     first = int(task.members.n_first[0])
     weight = np.ones(len(places))
     weight[[0, first, len(places) - 1]] = 0.0
-    some, used = chained(task.K, places, first, weight, costs), weight > 0
-    less = chained(task.K, places[used], int(used[:first].sum()), weight[used], costs)
+    some, used = with_costs(task.K, places, first, weight, costs), weight > 0
+    less = with_costs(task.K, places[used], int(used[:first].sum()), weight[used], costs)
     assert some.done.all() and less.done.all()
     assert (np.maximum(some.dual, less.dual) <= np.minimum(some.primal, less.primal)).all()
     beta = some.beta.reshape(len(costs), -1)
