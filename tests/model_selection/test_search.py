@@ -69,6 +69,9 @@ class Everything:
     def open_rows(self, candidate, fold, low, high):
         return None
 
+    def left_open(self, candidate, fold):
+        return False
+
     def by_promise(self):
         return []
 

@@ -119,8 +119,7 @@ class Evaluation:
     def _run(self, candidates: list[Candidate], wanted: Wishes, wishes: SearchWishes, tell: Told) -> None:
         for fitted in self.fits.fit_all(candidates, wishes.folds, wanted):
             outcome = self.scoring.outcome(fitted, wishes.models[fitted.candidate], wishes.folds[fitted.fold])
-            wishes.take(fitted.candidate, fitted.fold, outcome)
-            tell(fitted.candidate, fitted.fold, outcome)
+            tell(fitted.candidate, fitted.fold, wishes.take(fitted.candidate, fitted.fold, outcome))
 
     @property
     def is_empty(self) -> bool:

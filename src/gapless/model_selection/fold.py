@@ -94,6 +94,10 @@ class Wishes(Protocol):
         """
         ...
 
+    def left_open(self, candidate: int, fold: int) -> bool:
+        """Whether the scores of this fit are known and not decided, so that it may have to be made again: in a race that goes on from a file."""
+        ...
+
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """Which test rows of the fold have a part in the score that intervals of their decision values, as ``Answers`` has them, do not fix.
 
@@ -117,7 +121,7 @@ class FoldFits(Protocol):
     """
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
-        """Each fit that is wanted, once, in the engine's own order and as soon as it is done.
+        """Each fit that is wanted, in the engine's own order and as soon as it is done; once more where it is trained on later, to decide its scores.
 
         An exception that a fit raises is kept in its ``FittedCandidate``; one that setting the parameters raises (a name that the estimator does not
         have) ends the search, as in scikit-learn.

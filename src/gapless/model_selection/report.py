@@ -16,6 +16,7 @@ class Report:
     def __init__(self, verbose: int, candidates: list[Candidate], n_folds: int) -> None:
         self.verbose, self.candidates, self.n_folds = verbose, candidates, n_folds
         self._begun: set[tuple[int, int]] = set()
+        self._ended: set[tuple[int, int]] = set()
 
     def _head(self, candidate: int, fold: int) -> str:
         where = f" {fold + 1}/{self.n_folds}" if self.verbose > 2 else ""
@@ -34,9 +35,10 @@ class Report:
             print(f"{self._head(candidate, fold)} START {self._settings(candidate)}".ljust(self.WIDTH, "."))
 
     def end(self, candidate: int, fold: int, outcome: Outcome) -> None:
-        """Say how the fit scored and how long it took."""
-        if self.verbose < 2:
+        """Say how the fit scored and how long it took; a fit that is trained on later is not told of again."""
+        if self.verbose < 2 or (candidate, fold) in self._ended:
             return
+        self._ended.add((candidate, fold))
         settings = self._settings(candidate)
         text = f"{settings};" if settings else ""
         if self.verbose > 2:

@@ -180,7 +180,9 @@ class _Stage:
     def is_due(self, fit: _Fit, decide: bool) -> bool:
         """Whether a fit is to be made, or made again to decide its score."""
         place = fit.candidate, fit.fold
-        return (decide and place in self._open) if place in self.done else self.wishes.wanted(*place)
+        if place in self.done:
+            return decide and place in self._open
+        return self.wishes.wanted(*place) or (decide and self.wishes.left_open(*place))
 
     def needs_digits(self, fit: _Fit, decide: bool) -> bool:
         """Whether the score of a fit is still open, and its samples are so few that a proof with twice the digits takes no more than the search."""
@@ -205,7 +207,7 @@ class _Others:
 
     def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self._wishes, self._done = wishes, done
-        self.open_rows, self.by_promise = wishes.open_rows, wishes.by_promise
+        self.open_rows, self.by_promise, self.left_open = wishes.open_rows, wishes.by_promise, wishes.left_open
         self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:

@@ -186,6 +186,9 @@ class _Group:
     def races(self) -> bool:
         return False  # a race is between folds, and these candidates have one
 
+    def left_open(self, candidate: int, fold: int) -> bool:
+        return False  # where there is no race, fits are decided when they are made
+
     def by_promise(self) -> list[int]:
         return [self.members.index(place) for place in self.wishes.by_promise() if place in self.members]
 

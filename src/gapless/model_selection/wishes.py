@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,17 +73,32 @@ class SearchWishes:
                     worst[candidate, fold], best[candidate, fold] = extremes[metric.function]
         return Race(worst, best)
 
-    def take(self, candidate: int, fold: int, outcome: Outcome) -> None:
-        """Keep the outcome of a fit that has just been made."""
+    def take(self, candidate: int, fold: int, outcome: Outcome) -> Outcome:
+        """Keep the outcome of a fit that has just been made, and return what is known of it now.
+
+        A fit that was trained on is made a second time. It has taken the time of both, and of two proofs the closer one counts.
+        """
+        before = self.known.get(candidate, fold)
+        if before is not None:
+            old, new = (high - low for low, high in map(self._bounds_of, (before, outcome)))
+            outcome = replace(
+                before if outcome.fit_error is None and old < new else outcome,
+                fit_time=before.fit_time + outcome.fit_time,
+                score_time=before.score_time + outcome.score_time,
+            )
         self.know(candidate, fold, outcome)
         self.report.end(candidate, fold, outcome)
+        return outcome
+
+    def _bounds_of(self, outcome: Outcome) -> tuple[float, float]:
+        """(low, high) of the score that the choice is made by; NaN where nothing is known."""
+        return outcome.intervals.get(str(self.metric), (np.nan, np.nan))
 
     def know(self, candidate: int, fold: int, outcome: Outcome) -> None:
         """Keep the outcome of a fit."""
         self.known.put(candidate, fold, outcome)
         if self.race is not None:
-            low, high = outcome.intervals.get(str(self.metric), (np.nan, np.nan))
-            self.race.put(candidate, fold, outcome.score_of(str(self.metric)), low, high)
+            self.race.put(candidate, fold, outcome.score_of(str(self.metric)), *self._bounds_of(outcome))
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether the outcome of a fit is not known, and the candidate can win."""
@@ -90,6 +106,14 @@ class SearchWishes:
             return False
         self.report.begin(candidate, fold)
         return True
+
+    def left_open(self, candidate: int, fold: int) -> bool:
+        """Whether the score of a fit is known within bounds only. In a race that is so where the race was not over when the fit was made."""
+        outcome = self.known.get(candidate, fold)
+        if outcome is None or not self.races:
+            return False
+        low, high = self._bounds_of(outcome)
+        return low < high
 
     def _is_out(self, candidate: int, *under_way: Any) -> bool:
         return self.races and self.race is not None and self.race.is_out(candidate, *under_way)
@@ -152,6 +176,10 @@ class Separating:
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether the candidate is not separated from the best."""
         return candidate in self.targets
+
+    def left_open(self, candidate: int, fold: int) -> bool:
+        """Nothing: every candidate is wanted again."""
+        return False
 
     def by_promise(self) -> list[int]:
         """The candidates, as before."""
