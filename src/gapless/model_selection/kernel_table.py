@@ -41,7 +41,7 @@ class Tables:
         self._distances: np.ndarray | None = None
 
     def table(self, kernel: Kernel) -> KernelTable | None:
-        """The table of a kernel; None where an entry is too large for a proof.
+        """The table of a kernel; None where an entry is too large for a proof, or too large or too small for float32 where that is needed.
 
         Entries are computed in float64. In a table of float32 each is rounded once more, by at most 2⁻²⁴ of it, which ``r`` counts.
         """
@@ -58,6 +58,8 @@ class Tables:
             if 8 * n**2 <= FULL_BYTES:
                 entries = Panels(kernel, self.X, np.float64).square(np.arange(n))
                 return KernelTable(entries, diagonal, g, r) if np.isfinite(entries).all() else None
+            if not _suits_float32(g):
+                return None
             entries = np.empty((n, n), dtype=np.float32)
             for begin in range(0, n, _STRIP):
                 strip = Panels(kernel, self.X[begin:], np.float64).cross(self.X[begin : begin + _STRIP])
@@ -87,6 +89,13 @@ def _by_distance(kernel: Kernel, X: Any) -> bool:
         and X.shape[1] <= _FEW_FEATURES
         and 8 * X.shape[0] ** 2 <= FULL_BYTES
     )
+
+
+def _suits_float32(g: np.ndarray) -> bool:
+    """Whether the entries, at most g(x) g(z) each, are rounded to float32 by no more than ``_ROUNDED`` of these bounds."""
+    limits, least = np.finfo(np.float32), g.min(where=g > 0, initial=np.inf)
+    # Below the least normal number the error is the same for all numbers: that share of the least normal one.
+    return bool(least >= np.sqrt(limits.tiny) and g.max() <= np.sqrt(0.5 * limits.max))
 
 
 def fits_in_memory(n: int) -> bool:
