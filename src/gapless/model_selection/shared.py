@@ -229,7 +229,7 @@ class _Plan(NamedTuple):
         """The plan of a search; None where nothing can be shared, and where the fits tell what is wrong."""
         rows = [(np.asarray(train), np.asarray(test)) for train, test in folds]
         if search.fit_params.keys() - {"sample_weight"} or any(
-            each.dtype.kind not in "iu" for pair in rows for each in pair
+            each.dtype.kind not in "iu" or (each < 0).any() for pair in rows for each in pair
         ):
             return None
         try:
@@ -244,7 +244,12 @@ class _Plan(NamedTuple):
             return None
         kernels: dict[Any, Kernel] = {}
         by_kernel: dict[Any, list[_Fit]] = defaultdict(list)
-        complete = [j for j, (train, _) in enumerate(rows) if len(np.unique(codes[train])) == len(classes)]
+        # A fold without some class has other pairs, and a row that a fold has several times, as in a bootstrap, would need a weight for each time.
+        complete = [
+            j
+            for j, (train, _) in enumerate(rows)
+            if len(np.unique(codes[train])) == len(classes) and len(np.unique(train)) == len(train)
+        ]
         for k, estimator in enumerate(estimators):
             if not _is_ordinary(estimator):
                 continue
