@@ -8,6 +8,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gapless as gl
 from gapless.model_selection import GridSearchCV, SearchInterrupted
@@ -129,3 +131,36 @@ def test_of_two_proofs_the_closer_one_stays():
     assert [(each.fit_time, each.score_time) for each in seen] == [(1.0, 0.5), (2.0, 1.0), (3.0, 1.5)]
     failed = wishes.take(0, 0, Outcome(np.nan, None, 1.0, 0.0, 2, fit_error="an error"))
     assert failed.fit_error == "an error" and failed.fit_time == 4.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), classes=st.integers(2, 3), mirrored=st.booleans(), tol=st.sampled_from([0.1, 1e-3]))
+def test_samples_on_the_boundary_do_not_change_the_choice(seed, classes, mirrored, tol):
+    """Rows of few whole numbers with all labels: optimal decision values may be zero, and no proof decides the label."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(36) % classes
+    rows = rng.integers(-1, 2, size=(36, 2)).astype(float)
+    if mirrored and classes == 2:
+        rows, y = np.vstack([rows, -rows]), np.r_[y, 1 - y]
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
+    whole, raced = (
+        GridSearchCV(gl.SVC(tol=tol), grid, cv=3, racing=racing, refit=False).fit(rows, y) for racing in (False, True)
+    )
+    assert raced.best_index_ == whole.best_index_ and raced.best_score_ == whole.best_score_
+
+
+@pytest.mark.parametrize("few", [0, 400])
+def test_fits_that_the_engine_leaves_are_decided_as_well(few, made, monkeypatch):
+    """The native object gives up after so many steps; the estimator's own stages go on from there, or anew where the samples are few."""
+    expected = search(racing=False).fit(X, Y)
+    monkeypatch.setattr("gapless.model_selection.shared._TURNS", 0.0)
+    monkeypatch.setattr("gapless.model_selection.shared._FEW", few)
+    for racing in (False, True):
+        made.clear()
+        found = search(racing=racing).fit(X, Y)
+        assert found.selection_ == expected.selection_ and found.selection_.proven
+        if not racing:
+            for key in SPLITS:
+                np.testing.assert_array_equal(found.cv_results_[key], expected.cv_results_[key])
+            decided = found.cv_results_["mean_test_score_low"] == found.cv_results_["mean_test_score_high"]
+            assert decided.all() and all(len(each) == 1 for each in made.values())

@@ -137,10 +137,12 @@ class SharedFits:
         """One fit, from what was found of it.
 
         The clone is made when somebody asks; at once where a part is left to do, or where its score is still open: proofs of the estimator count with
-        twice the digits where rounding is what is left.
+        twice the digits where rounding is what is left. A small one begins anew, so that a label that no proof decides, of a sample on the boundary,
+        does not depend on which fits were made before.
         """
         trained, values = found
         plan, estimator, place = stage.plan, stage.estimators[fit.candidate], (fit.candidate, fit.fold)
+        needs_proof = decide and stage.needs_proof(fit, trained)
 
         def make() -> FittedCandidate:
             start = time.perf_counter() - seconds
@@ -148,14 +150,16 @@ class SharedFits:
             train = plan.folds[fit.fold][0]
             X, y = _safe_split(own, self.X, self.y, train)
             params = fold_params(self.X, self.fit_params, train)
-            own._given = plan.families.every_pair(fit.fold, trained, length)
+            own._given = (
+                None if needs_proof and len(train) <= _FEW else plan.families.every_pair(fit.fold, trained, length)
+            )
             fitted = fit_timed(own, X, y, params, start, place)
             del own._given
-            if not stage.needs_digits(fit, decide):
+            if not needs_proof:
                 return fitted
             return decided(fitted, partial(fit_in_place, own, X, y, params), self.X, plan.folds[fit.fold], stage.wishes)
 
-        if not trained.done or stage.needs_digits(fit, decide):
+        if needs_proof or not trained.done:
             return make()
 
         def estimator_of_fit() -> SVC:
@@ -184,13 +188,20 @@ class _Stage:
             return decide and place in self._open
         return self.wishes.wanted(*place) or (decide and self.wishes.left_open(*place))
 
-    def needs_digits(self, fit: _Fit, decide: bool) -> bool:
-        """Whether the score of a fit is still open, and its samples are so few that a proof with twice the digits takes no more than the search."""
-        few = len(self.plan.folds[fit.fold][0]) <= _FEW
-        return decide and few and (fit.candidate, fit.fold) in self._open
+    def needs_proof(self, fit: _Fit, trained: Trained) -> bool:
+        """Whether the score of a fit is still open, and the estimator is to decide it.
 
-    def open_rows(self, fit: _Fit, values: Values) -> np.ndarray | None:
-        """The test rows of a fit that its values leave open; None where it need not be decided."""
+        That is where the fit is not done, or where its samples are so few that a proof with twice the digits takes no more than the search.
+        """
+        few = len(self.plan.folds[fit.fold][0]) <= _FEW
+        return (few or not trained.done) and (fit.candidate, fit.fold) in self._open
+
+    def open_rows(self, fit: _Fit, trained: Trained, values: Values) -> np.ndarray | None:
+        """The test rows of a fit that its values leave open; None where it need not be decided, or cannot be."""
+        if not trained.done:
+            if self.wishes.needs_intervals:
+                self._open.add((fit.candidate, fit.fold))
+            return None
         low, high = values.low, values.high
         if low.shape[1] == 1:
             low, high = low[:, 0], high[:, 0]
@@ -315,7 +326,7 @@ class _Members:
             gaps = np.zeros(last.shape)
             for member in sorted(left):
                 trained, values = known[member]
-                rows = stage.open_rows(fits[member], values) if trained.done else None
+                rows = stage.open_rows(fits[member], trained, values)
                 if rows is not None and decide:
                     gaps[:, member] = self._closer(trained, values, rows, last[:, member])
                 if not gaps[:, member].any():
