@@ -33,8 +33,9 @@ struct Fit {
   std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
   std::vector<double> next_beta, next_f;               // the point to be proven
   std::unique_ptr<Smo> engine;
+  std::vector<Index> free;
   proof::Repair repair;
-  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0;
+  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0;
   bool fresh = false;  // whether this is its first C
   bool left = false;  // whether the engine gave up
 };
@@ -82,18 +83,23 @@ class SharedFits::FamilyOf final : public Family {
   }
 
   void state(Vector C, Vector gap, double kkt) override {
-    std::vector<Index> tried;  // the members for which `next_beta` is a point to begin with
+    std::vector<Index> todo, tried;  // `tried` are the members with another point to try
+    std::vector<double> ratios(fits_.size(), 0.0);
     for (Index m = 0; m < count(fits_.size()); ++m) {
       Fit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
-      const double before = fit.C;
+      todo.push_back(m);
+      fit.fresh = fit.C == 0.0;
+      fit.next_beta.assign(m_, 0.0);
+      if (!fit.fresh) {
+        ratios[m] = C[m] / fit.C;
+        if (go_on(fit, ratios[m])) tried.push_back(m);
+      }
       fit.C = C[m];
       fit.gap = gap[m];
       fit.steps = 0.0;
       fit.margin = 1.0;
-      fit.next_beta.assign(m_, 0.0);
-      if (before > 0.0) carry_bounds(fit, fit.C / before);
       fit.lower.assign(m_, 0.0);
       fit.upper.assign(m_, 0.0);
       fit.epsilon.assign(m_, table_.epsilon[m]);
@@ -103,13 +109,17 @@ class SharedFits::FamilyOf final : public Family {
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
-      fit.fresh = before == 0.0;
-      if (fit.fresh ? begin(fit) : go_on(fit, fit.C / before)) tried.push_back(m);
+      if (fit.fresh && begin(fit)) tried.push_back(m);
     }
-    if (tried.empty()) return;
-    copy_table();
-    expand(tried, &Fit::next_beta, &Fit::next_f);
-    for (const Index m : tried) take_better(fits_[m], kkt);
+    if (!tried.empty()) {
+      copy_table();
+      expand(tried, &Fit::next_beta, &Fit::next_f);
+    }
+    for (const Index m : todo) {
+      const bool other = std::find(tried.begin(), tried.end(), m) != tried.end();
+      if (!fits_[m].fresh) end_going_on(fits_[m], ratios[m], other);
+      if (other) take_better(fits_[m], kkt);
+    }
     std::erase_if(tried, [&](Index m) { return !(table_.margins && fits_[m].fresh); });
     if (tried.empty()) return;
     for (const Index m : tried) nearest_first(fits_[m]);
@@ -293,46 +303,53 @@ class SharedFits::FamilyOf final : public Family {
     }
   }
 
-  // Writes into next_beta what the β that are at a bound become when C grows by `ratio`, and 0 for the others. The bounds are still those of the last C.
-  void carry_bounds(Fit& fit, double ratio) const {
-    for (Index i = 0; i < m_; ++i) {
-      const double b = fit.beta[i];
-      if (b != 0.0 && (b <= fit.lower[i] || b >= fit.upper[i])) fit.next_beta[i] = ratio * b;
-    }
-  }
-
-  // Goes on from the optimum at the last C with the best multiple of β within the new bounds, and as another point to try: those at a bound stay there
-  // (carry_bounds), and the others share what the sum of all is short of.
+  // Goes on from the optimum at the last C, whose bounds the fit still has: with the best multiple of β, up to `ratio`, that is within the new bounds.
+  // Another point to try, if any β is at a bound: those at a bound stay there, at the new one, and the others share what the sum of all is short of.
+  // Its f is that of β times the ratio, but for the other variables, which are few: next_beta is what these differ by.
   bool go_on(Fit& fit, double ratio) const {
     double linear = 0.0, square = 0.0, total = 0.0, room_up = 0.0, room_down = 0.0;
     bool bounded = false;
+    fit.free.clear();
     for (Index i = 0; i < m_; ++i) {
       const double b = fit.beta[i];
+      if (b == 0.0) continue;
       linear += p_[i] * b - fit.epsilon[i] * std::fabs(b);
       square += b * fit.f[i];
-      if (fit.next_beta[i] != 0.0)
+      if (b <= fit.lower[i] || b >= fit.upper[i]) {
         bounded = true;
-      else if (b != 0.0) {
-        fit.next_beta[i] = std::clamp(b, fit.lower[i], fit.upper[i]);
-        room_up += fit.upper[i] - fit.next_beta[i];
-        room_down += fit.next_beta[i] - fit.lower[i];
+        total += ratio * b;
+      } else {
+        fit.free.push_back(i);
+        const double within = std::clamp(b, ratio * fit.lower[i], ratio * fit.upper[i]);
+        total += within;
+        room_up += ratio * fit.upper[i] - within;
+        room_down += within - ratio * fit.lower[i];
       }
-      total += fit.next_beta[i];
     }
     if (bounded) {
-      const double share = total > 0.0 ? -std::min(1.0, total / room_down) : std::min(1.0, -total / room_up);
-      std::vector<double> shifted = fit.next_beta;
-      for (Index i = 0; i < m_; ++i)
-        if (fit.beta[i] != 0.0 && fit.lower[i] < shifted[i] && shifted[i] < fit.upper[i])
-          shifted[i] += share * (share < 0.0 ? shifted[i] - fit.lower[i] : fit.upper[i] - shifted[i]);
-      proof::feasible(fit.lower, fit.upper, groups_, totals_, true, shifted, fit.next_beta);
+      const double part = total > 0.0 ? -std::min(1.0, total / room_down) : total < 0.0 ? std::min(1.0, -total / room_up) : 0.0;
+      for (const Index i : fit.free) {
+        const double low = ratio * fit.lower[i], high = ratio * fit.upper[i], within = std::clamp(fit.beta[i], low, high);
+        const double to = within + (part < 0.0 ? part * (within - low) : part * (high - within));
+        fit.next_beta[i] = std::clamp(to, low, high) - ratio * fit.beta[i];
+      }
+      bounded = std::fabs(total) <= (total > 0.0 ? room_down : room_up);  // else the sum is out of reach that way
     }
-    const double best = square > 0.0 ? linear / square : ratio, scale = std::clamp(best, 0.0, ratio);
-    for (Index i = 0; i < m_; ++i) {
-      fit.beta[i] = std::clamp(scale * fit.beta[i], fit.lower[i], fit.upper[i]);
-      fit.f[i] *= scale;
-    }
+    const double best = square > 0.0 ? linear / square : ratio;
+    fit.scale = std::clamp(best, 0.0, ratio);
     return bounded;
+  }
+
+  // From what `go_on` has left in next_beta and its expansion in next_f, the other point itself; and the best multiple in place of β.
+  void end_going_on(Fit& fit, double ratio, bool bounded) const {
+    for (Index i = 0; i < m_; ++i) {
+      if (bounded) {
+        fit.next_beta[i] = std::clamp(ratio * fit.beta[i] + fit.next_beta[i], fit.lower[i], fit.upper[i]);
+        fit.next_f[i] += ratio * fit.f[i];
+      }
+      fit.beta[i] = std::clamp(fit.scale * fit.beta[i], fit.lower[i], fit.upper[i]);
+      fit.f[i] *= fit.scale;
+    }
   }
 
   // f = Kβ for some members at a time; returns the roundings of each sum.
