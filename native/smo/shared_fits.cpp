@@ -44,7 +44,8 @@ struct Fit {
 struct Expansion {
   std::vector<const void*> rows;
   std::vector<double> c;
-  double terms = 0.0, distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
+  proof::SumError error = {};
+  double distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
 };
 
 }  // namespace
@@ -167,7 +168,7 @@ class SharedFits::FamilyOf final : public Family {
           out.rows.push_back(all_.row(places_[i]));
           out.c.push_back(fit.beta[i]);
         }
-    out.terms = proof::table_roundings(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
+    out.error = proof::sum_error(fit.beta, g_, r_, proof::table_roundings(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0)));
     // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
     const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
     out.distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
@@ -187,10 +188,9 @@ class SharedFits::FamilyOf final : public Family {
       proof::table_sum<T>()(reinterpret_cast<const T* const*>(sums.rows.data()), {sums.c.data(), count(sums.c.size()), 1, 1}, begin, end,
                             {f - begin, 1, end, end});
     }
-    proof::sum_errors(fit.beta, g_, r_, sums.terms, table_.g.subspan(begin, n), table_.r.subspan(begin, n), {errors, static_cast<std::size_t>(n)});
     for (Index k = 0; k < n; ++k) {
       f[k] = f[k] / fit.margin + 0.5 * (found.low[at] + found.high[at]);
-      errors[k] /= fit.margin;
+      errors[k] = sums.error.at(table_.g[begin + k], table_.r[begin + k]) / fit.margin;
     }
   }
 

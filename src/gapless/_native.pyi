@@ -6,6 +6,14 @@ import numpy
 from numpy.typing import NDArray
 
 
+def winners(decisions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: int, out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Write the class that wins the votes of each row's pairs of classes."""
+
+def possible_winners(low: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: int, out: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Write which classes may win the votes of pairs whose decisions are known to intervals.
+    """
+
 def isa() -> str:
     """The instruction set in use."""
 

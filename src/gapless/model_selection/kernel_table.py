@@ -42,7 +42,9 @@ class Tables:
         self.X = X
         self._gaussians = sum(_by_distance(kernel, X) for kernel in kernels)
         self._distances: np.ndarray | None = None
-        self._entries: np.ndarray | None = None  # the last table, whose memory serves the next one: the first touch of fresh memory is slow
+        self._entries: np.ndarray | None = (
+            None  # the last table, whose memory serves the next one: the first touch of fresh memory is slow
+        )
 
     def table(self, kernel: Kernel) -> KernelTable | None:
         """The table of a kernel; None where an entry is too large for a proof.
