@@ -37,6 +37,7 @@ struct Fit {
   proof::Repair repair;
   double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0;
   bool fresh = false;  // whether this is its first C
+  bool asked = false;  // whether a closer proof of the same problem is asked for
   bool left = false;  // whether the engine gave up
 };
 
@@ -99,6 +100,7 @@ class SharedFits::FamilyOf final : public Family {
       }
       fit.C = C[m];
       fit.gap = gap[m];
+      fit.asked = false;
       fit.steps = 0.0;
       fit.margin = 1.0;
       fit.lower.assign(m_, 0.0);
@@ -129,7 +131,10 @@ class SharedFits::FamilyOf final : public Family {
   }
 
   void ask(Vector gap) override {
-    for (std::size_t m = 0; m < fits_.size(); ++m) fits_[m].gap = fits_[m].C > 0.0 ? gap[m] : 0.0;
+    for (std::size_t m = 0; m < fits_.size(); ++m) {
+      fits_[m].gap = fits_[m].C > 0.0 ? gap[m] : 0.0;
+      fits_[m].asked = true;
+    }
   }
 
   void solve(const SharedTargets& targets, Index number, SharedSolutions& found) override {
@@ -142,7 +147,8 @@ class SharedFits::FamilyOf final : public Family {
     for (const Index m : pending) {
       Fit& fit = fits_[m];
       fit.left = false;
-      fit.gap_target = fit.gap;
+      // A first proof finds most gaps small enough where no violation is too large: only where it does not the engine estimates the gap itself.
+      fit.gap_target = fit.asked ? fit.gap : infinity;
       fit.kkt_target = targets.ahead * targets.kkt;
     }
     std::vector<proof::TableRoom> rooms(static_cast<std::size_t>(core_count()));
@@ -454,7 +460,7 @@ class SharedFits::FamilyOf final : public Family {
     if (met) fit.gap = 0.0;
     // No better point of float64 would prove more where rounding is what is left.
     fit.left = fit.left || !std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal);
-    fit.gap_target *= targets.stricter;
+    fit.gap_target = std::isinf(fit.gap_target) ? fit.gap : targets.stricter * fit.gap_target;
     fit.kkt_target *= targets.stricter;
   }
 
@@ -512,10 +518,14 @@ void SharedFits::beta(Index member, Out out) const {
   }
 }
 
-void SharedFits::values(Index member, Places rows, bool flip, const SharedValues& out) const {
-  const Index families = count(families_.size()), n = length(rows);
-  std::vector<Expansion> expansions(families_.size());
-  share(families, [&](Index a, int) { expansions[a] = families_[a]->expansion(member, a * members_ + member, found); });
+void SharedFits::values(Index member, Places rows, Places which, bool flip, const SharedValues& out) const {
+  const Index families = length(which), n = length(rows);
+  std::vector<Expansion> expansions(which.size());
+  share(families, [&](Index k, int) {
+    const Index a = which[k];
+    expansions[k] = families_[a]->expansion(member, a * members_ + member, found);
+    out.longest[a] = expansions[k].longest;
+  });
   // Rows side by side are taken together, some columns of the table at a time, so that all families read them while they are in the cache.
   std::vector<Index> order(rows.size());
   std::iota(order.begin(), order.end(), Index(0));
@@ -527,16 +537,16 @@ void SharedFits::values(Index member, Places rows, bool flip, const SharedValues
     const Index first = starts[piece], last = piece + 1 < count(starts.size()) ? starts[piece + 1] : n, begin = rows[order[first]];
     double f[tile], errors[tile], length[tile];
     for (Index k = 0; k < last - first; ++k) length[k] = std::sqrt(std::max(0.0, table_.diagonal[begin + k]));
-    for (Index a = 0; a < families; ++a) {
-      const Expansion& sums = expansions[a];
+    for (Index number = 0; number < families; ++number) {
+      const Index a = which[number];
+      const Expansion& sums = expansions[number];
       families_[a]->values(sums, member, a * members_ + member, begin, begin + last - first, found, f, errors);
       for (Index k = 0; k < last - first; ++k) {
         const Index row = order[first + k];
-        const double value = flip ? -f[k] : f[k], reach = sums.longest + length[k], slack = sums.distance * reach + errors[k];
+        const double value = flip ? -f[k] : f[k], slack = sums.distance * (sums.longest + length[k]) + errors[k];
         out.f(row, a) = value;
         out.low(row, a) = value - slack;
         out.high(row, a) = value + slack;
-        out.reach(row, a) = reach;
       }
     }
   });

@@ -29,7 +29,7 @@ class Values(NamedTuple):
     f: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    reach: np.ndarray  # by how much the exact optimum's value may differ for each unit of ‖w − w*‖
+    longest: np.ndarray  # the largest √k(x, x) of a training sample of each pair
 
     def answers(self, estimator: Any, classes: np.ndarray) -> Answers:
         """What a clone answers; ``estimator`` tells how it resolves ties."""
@@ -71,12 +71,14 @@ class ClassFamilies:
         inside[self.place[train]] = weight[train] * box[self.codes[train]]
         return inside
 
-    def values(self, native: Any, member: int, fold: int) -> Values:
-        """The values of a member at the test rows of its fold."""
-        rows = self.place[self.folds[fold][1]]
-        values = Values(*np.empty((4, len(rows), len(self.starts) - 1)))
-        native.values(member, rows, len(self.classes) > 2, *values)
-        return values
+    def values(self, native: Any, member: int, fold: int, known: Values | None = None, changed: Any = None) -> Values:
+        """The values of a member at the test rows of its fold; where they are ``known``, those of the pairs that have ``changed`` are renewed."""
+        rows, pairs = self.place[self.folds[fold][1]], len(self.starts) - 1
+        if known is None:
+            f, low, high = np.empty((3, len(rows), pairs))
+            known, changed = Values(f, low, high, np.empty(pairs)), np.arange(pairs)
+        native.values(member, rows, changed, len(self.classes) > 2, *known)
+        return known
 
     def every_pair(self, fold: int, trained: Trained, length: np.ndarray) -> EveryPair:
         """The pairs of one fit, in the estimator's own order."""

@@ -310,22 +310,25 @@ class _Members:
                 trained, values = known[member]
                 rows = stage.open_rows(fits[member], values) if trained.done else None
                 if rows is not None and decide:
-                    gaps[:, member] = self._closer(trained, values, rows, last[:, member])
+                    gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
                 if not gaps[:, member].any():
                     left.discard(member)
             if not left:
                 break
             self._native.tighten(gaps.ravel(), **self._aim)
-            known.update({member: self._look(member, fits[member]) for member in left})
+            for member in left:
+                changed = np.flatnonzero(gaps[:, member])
+                known[member] = self._look(member, fits[member], known[member][1], changed)
         return [(fit, known[member]) for member, fit in fits.items()]
 
-    def _closer(self, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+    def _closer(self, fit: _Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
 
         A pair is solved more closely where its sign at an open row is not known, as closely as that needs or as its proof can tell, and not again
         where that has not helped. ``last`` are the gaps when it was last asked for, and become those of now.
         """
-        f, low, high, reach = (each[rows] for each in values)
+        f, low, high = (each[rows] for each in values[:3])
+        reach = self.length[self._families.place[self._families.folds[fit.fold][1][rows]], None] + values.longest
         near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
         gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
         wanted = np.maximum(_SURELY * near**2, _ROUNDED * rounding)
@@ -333,14 +336,17 @@ class _Members:
         last[:] = np.where(asked, gap, last)
         return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / trained.columns["primal"], _LEAST_GAP), 0.0)
 
-    def _look(self, member: int, fit: _Fit) -> tuple[Trained, Values]:
+    def _look(
+        self, member: int, fit: _Fit, known: Values | None = None, changed: np.ndarray | None = None
+    ) -> tuple[Trained, Values]:
+        """What was found of a member, and its values; where these are known, only pairs that have changed are looked at."""
         beta = np.empty(len(self._families.places))
         self._native.beta(member, beta)
         own = slice(member, None, len(self._chains))
         trained = Trained(
             beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
         )
-        return trained, self._families.values(self._native, member, fit.fold)
+        return trained, self._families.values(self._native, member, fit.fold, known, changed)
 
 
 def _is_ordinary(estimator: SVC) -> bool:
