@@ -62,9 +62,10 @@ class ClassFamilies(Families):
             winners = vote(values.f, len(classes))
         return Answers(values.f, values.low, values.high, classes[winners], classes)
 
-    def enough(self, values: Values, rows: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """A pair is to be solved more closely where its sign at an open row is not known, and as closely as that needs."""
-        f, low, high, reach = (each[rows] for each in values)
+        f, low, high = (each[rows] for each in values[:3])
+        reach = length[:, None] + values.longest  # by how much the optimum's value may differ for each unit of ‖w − w*‖
         return _SURELY * np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0) ** 2
 
     def _part(self, fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ class Values(NamedTuple):
     f: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    reach: np.ndarray  # by how much the exact optimum's value may differ for each unit of ‖w − w*‖
+    longest: np.ndarray  # the largest √k(x, x) of a training sample of each family
 
 
 class Families(ABC):
@@ -105,12 +105,18 @@ class Families(ABC):
         """ε of a fit; 0 of a classifier, which has none."""
         return 0.0
 
-    def values(self, native: Any, member: int, fold: int) -> Values:
-        """The values of a member at the test rows of its fold."""
-        rows = self.place[self.folds[fold][1]]
-        values = Values(*np.empty((4, len(rows), len(self.starts) - 1)))
-        native.values(member, rows, self._flips, *values)
-        return values
+    def scored(self, fold: int) -> np.ndarray:
+        """The rows of the table that a fold scores."""
+        return self.place[self.folds[fold][1]]
+
+    def values(self, native: Any, member: int, fold: int, known: Values | None = None, changed: Any = None) -> Values:
+        """The values of a member at the test rows of its fold; where they are ``known``, those of families that have ``changed`` are renewed."""
+        rows, families = self.scored(fold), len(self.starts) - 1
+        if known is None:
+            f, low, high = np.empty((3, len(rows), families))
+            known, changed = Values(f, low, high, np.empty(families)), np.arange(families)
+        native.values(member, rows, changed, self._flips, *known)
+        return known
 
     @property
     def _flips(self) -> bool:
@@ -122,8 +128,11 @@ class Families(ABC):
         """What a clone answers whose values these are; ``estimator`` has its parameters."""
 
     @abstractmethod
-    def enough(self, values: Values, rows: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """The gap of each problem that is small enough for the open rows, infinite where they do not depend on it; ``gap`` are those of now."""
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """The gap of each problem that is small enough for the open rows, infinite where they do not depend on it.
+
+        ``length`` is √k(x, x) of each open row, and ``gap`` are the gaps of now.
+        """
 
     def given(self, fold: int, trained: Trained, length: np.ndarray) -> EveryPair:
         """The solved problems of one fit, in the estimator's own order, for its ``fit``; ``length`` is √k(x, x) of each row."""

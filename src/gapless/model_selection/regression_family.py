@@ -39,7 +39,7 @@ class RegressionFamily(Families):
         f, low, high = (each[:, 0] for each in values[:3])
         return Answers(f, low, high, f)
 
-    def enough(self, values: Values, rows: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """Every row has a part in the score, and how close is close enough depends on the other candidates: a part of the gap of now."""
         return _STEP * gap
 

@@ -317,36 +317,42 @@ class _Members:
                 trained, values = known[member]
                 rows = stage.open_rows(fits[member], values) if trained.done else None
                 if rows is not None and decide:
-                    gaps[:, member] = self._closer(trained, values, rows, last[:, member])
+                    gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
                 if not gaps[:, member].any():
                     left.discard(member)
             if not left:
                 break
             self._native.tighten(gaps.ravel(), **self._aim)
-            known.update({member: self._look(member, fits[member]) for member in left})
+            for member in left:
+                changed = np.flatnonzero(gaps[:, member])
+                known[member] = self._look(member, fits[member], known[member][1], changed)
         return [(fit, known[member]) for member, fit in fits.items()]
 
-    def _closer(self, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+    def _closer(self, fit: _Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
 
         A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the gaps when
         it was last asked for, and become those of now.
         """
         gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
-        wanted = np.maximum(self._families.enough(values, rows, gap), _ROUNDED * rounding)
+        length = self.length[self._families.scored(fit.fold)[rows]]
+        wanted = np.maximum(self._families.enough(values, rows, length, gap), _ROUNDED * rounding)
         asked = (gap < 0.5 * last) & (wanted < gap)
         last[:] = np.where(asked, gap, last)
         primal = np.where(asked, trained.columns["primal"], 1.0)
         return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / primal, _LEAST_GAP), 0.0)
 
-    def _look(self, member: int, fit: _Fit) -> tuple[Trained, Values]:
+    def _look(
+        self, member: int, fit: _Fit, known: Values | None = None, changed: np.ndarray | None = None
+    ) -> tuple[Trained, Values]:
+        """What was found of a member, and its values; where these are known, only problems that have changed are looked at."""
         beta = np.empty(len(self._families.places))
         self._native.beta(member, beta)
         own = slice(member, None, len(self._chains))
         trained = Trained(
             beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
         )
-        return trained, self._families.values(self._native, member, fit.fold)
+        return trained, self._families.values(self._native, member, fit.fold, known, changed)
 
 
 def _is_ordinary(estimator: SVC | SVR) -> bool:
