@@ -271,6 +271,18 @@ def test_targets_of_every_scale():
             assert model.certificate_.kkt_violation <= model.tol
 
 
+def test_a_fit_goes_on_where_the_native_call_stopped(monkeypatch):
+    monkeypatch.setattr("gapless.model_selection.shared._TURNS", 0.2)
+    grid = {"C": [1.0, 30.0], "epsilon": [0.01]}
+    ours = fits_of(GridSearchCV(gl.SVR(gamma=0.3), grid, cv=CV), X, Y)
+    alone = fits_of(sklearn.model_selection.GridSearchCV(gl.SVR(gamma=0.3), grid, cv=CV), X, Y)
+    for name in ours:
+        for one, other in zip(ours[name], alone[name], strict=True):
+            a, b = one.certificate_, other.certificate_
+            assert one.fit_status_ == 0 and one.n_iter_ >= 0.2 * len(Y) * 2 / 3 and len(one.trace_.iterations) > 1
+            assert a.relative_gap <= one.tol and max(a.dual, b.dual) <= min(a.primal, b.primal)
+
+
 def test_targets_that_no_regression_takes():
     for y in (np.column_stack([Y, Y]), np.where(Y > 0, np.nan, Y), np.array(["a", "b"] * 40)):
         with pytest.raises(ValueError, match=r".+"):
