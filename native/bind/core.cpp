@@ -10,6 +10,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
+#include "core/votes.hpp"
 #include "core/cancel.hpp"
 #include "core/cores.hpp"
 #include "core/isa.hpp"
@@ -94,6 +95,21 @@ std::vector<double> share_times(Index pieces, Index rounds, double work, double 
 }  // namespace
 
 void bind_core(nb::module_& m) {
+  m.def(
+      "winners",
+      [](In2<double> decisions, Index classes, InOut<Index> out) {
+        winners({decisions.data(), count(decisions.shape(0)), count(decisions.shape(1)), count(decisions.shape(1))}, classes, out.data());
+      },
+      nb::arg("decisions"), nb::arg("classes"), nb::arg("out"), nb::call_guard<nb::gil_scoped_release>(),
+      "Write the class that wins the votes of each row's pairs of classes.");
+  m.def(
+      "possible_winners",
+      [](In2<double> low, In2<double> high, Index classes, nb::ndarray<bool, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+        const Index n = count(low.shape(0)), pairs = count(low.shape(1));
+        possible_winners({low.data(), n, pairs, pairs}, {high.data(), n, pairs, pairs}, classes, {out.data(), n, classes, classes});
+      },
+      nb::arg("low"), nb::arg("high"), nb::arg("classes"), nb::arg("out"), nb::call_guard<nb::gil_scoped_release>(),
+      "Write which classes may win the votes of pairs whose decisions are known to intervals.");
   signal_handler = handle_signals;
   m.def("isa", isa, "The instruction set in use.");
   m.def("isa_levels", isa_levels, "The instruction sets that this machine has, slowest first.");

@@ -91,11 +91,12 @@ void bind_shared_fits(nb::module_& m) {
           nb::arg("out"), "Write β of a member, family after family.")
       .def(
           "values",
-          [](const SharedFits& self, Index member, In<Index> rows, bool flip, Writable f, Writable low, Writable high, Writable reach) {
-            self.fits.values(member, view(rows), flip, {rows_of(f), rows_of(low), rows_of(high), rows_of(reach)});
+          [](const SharedFits& self, Index member, In<Index> rows, In<Index> families, bool flip, Writable f, Writable low, Writable high,
+             InOut<double> longest) {
+            self.fits.values(member, view(rows), view(families), flip, {rows_of(f), rows_of(low), rows_of(high), view(longest)});
           },
-          nb::arg("member"), nb::arg("rows"), nb::arg("flip"), nb::arg("f"), nb::arg("low"), nb::arg("high"), nb::arg("reach"),
-          nb::call_guard<nb::gil_scoped_release>(), "Write the decision values of a member at some rows, a column for each family.");
+          nb::arg("member"), nb::arg("rows"), nb::arg("families"), nb::arg("flip"), nb::arg("f"), nb::arg("low"), nb::arg("high"), nb::arg("longest"),
+          nb::call_guard<nb::gil_scoped_release>(), "Write the decision values of a member at some rows, in the columns of some families.");
   using Found = smo::SharedSolutions;
   const auto show = [&]<class T>(const char* name, std::vector<T> Found::* field, const char* words) {
     shared.def_prop_ro(

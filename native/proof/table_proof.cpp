@@ -79,8 +79,12 @@ Index expand(Matrix<const double> K, Places places, Vector beta, Out f) {
   return terms;
 }
 
-void sum_errors(Vector beta, Vector g, Vector r, double terms, Vector own_g, Vector own_r, Out errors) {
-  expansion_errors(beta, g, r, more * unit, terms + roundings, own_g, own_r, errors);
+SumError sum_error(Vector beta, Vector g, Vector r, double terms) {
+  const double one[2] = {1.0, 0.0}, other[2] = {0.0, 1.0}, none[1] = {0.0};
+  double ends[2], floor[1];
+  expansion_errors(beta, g, r, more * unit, terms + roundings, {one, 2}, {other, 2}, {ends, 2});
+  expansion_errors(beta, g, r, more * unit, terms + roundings, {none, 1}, {none, 1}, {floor, 1});
+  return {ends[0], ends[1], floor[0]};
 }
 
 TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Out f, double terms, std::span<Interval> offsets, TableRoom& room) {
@@ -92,7 +96,7 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   room.plain.resize(offsets.size());
   double largest = 0.0;
   for (const double g : problem.g) largest = std::max(largest, g);
-  sum_errors(beta, problem.g, problem.r, terms, problem.g, problem.r, room.sizes);
+  expansion_errors(beta, problem.g, problem.r, more * unit, terms + roundings, room.sizes);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, f, {room.sizes, 1.0, least_error},
                               {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);

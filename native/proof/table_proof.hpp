@@ -40,8 +40,12 @@ struct TableRoom {
 // sum.
 Index expand(Matrix<const double> K, Places places, Vector beta, Out f);
 
-// Writes bounds on the errors of sums of `terms` products over a table, Σ β_j k(x_i, x_j): `own_g` and `own_r` are the numbers of the samples x_i.
-void sum_errors(Vector beta, Vector g, Vector r, double terms, Vector own_g, Vector own_r, Out errors);
+// A bound on the error of a sum over a table, Σ β_j k(x, x_j) in `roundings` roundings, for a sample x whose numbers g and r are given.
+struct SumError {
+  double of_g, of_r, floor;
+  double at(double g, double r) const { return of_g * g + of_r * r + floor; }
+};
+SumError sum_error(Vector beta, Vector g, Vector r, double roundings);
 
 // `beta` is a feasible point, `repair` tells how it became one, and f are its decision values, sums of `terms` products each. Writes the best multiple
 // of both into beta and f, and for each group the interval of the best offsets of the proven model, in the middle of which is the model's. Where the

@@ -116,7 +116,11 @@ class Engine final : public Smo {
     const auto [noise, worst] =
         survey(dual_, n, problem_.diagonal, beta_.data(), f_.data(), groups(), problem_.coupled, up_.data(), down_.data());
     work_ += 4.0 * static_cast<double>(n);
-    const double gap = problem_.hard ? worst : complete() && worst > kkt_target ? infinity : suggested_gap();
+    double gap = infinity;
+    if (problem_.hard || !complete())
+      gap = problem_.hard ? worst : suggested_gap();
+    else if (worst <= kkt_target)
+      gap = std::isinf(gap_target) ? 0.0 : suggested_gap();
     const bool met = worst <= kkt_target && gap <= trusted * gap_target;
     if (n < n_) {
       if ((!problem_.hard && gap <= level_gap) || worst <= noise) {

@@ -33,9 +33,11 @@ struct Fit {
   std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
   std::vector<double> next_beta, next_f;               // the point to be proven
   std::unique_ptr<Smo> engine;
+  std::vector<Index> free;
   proof::Repair repair;
-  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0;
+  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0;
   bool fresh = false;  // whether this is its first C
+  bool asked = false;  // whether a closer proof of the same problem is asked for
   bool left = false;  // whether the engine gave up
 };
 
@@ -43,7 +45,8 @@ struct Fit {
 struct Expansion {
   std::vector<const void*> rows;
   std::vector<double> c;
-  double terms = 0.0, distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
+  proof::SumError error = {};
+  double distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
 };
 
 }  // namespace
@@ -82,18 +85,24 @@ class SharedFits::FamilyOf final : public Family {
   }
 
   void state(Vector C, Vector gap, double kkt) override {
-    std::vector<Index> tried;  // the members for which `next_beta` is a point to begin with
+    std::vector<Index> todo, tried;  // `tried` are the members with another point to try
+    std::vector<double> ratios(fits_.size(), 0.0);
     for (Index m = 0; m < count(fits_.size()); ++m) {
       Fit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
-      const double before = fit.C;
+      todo.push_back(m);
+      fit.fresh = fit.C == 0.0;
+      fit.next_beta.assign(m_, 0.0);
+      if (!fit.fresh) {
+        ratios[m] = C[m] / fit.C;
+        if (go_on(fit, ratios[m])) tried.push_back(m);
+      }
       fit.C = C[m];
       fit.gap = gap[m];
+      fit.asked = false;
       fit.steps = 0.0;
       fit.margin = 1.0;
-      fit.next_beta.assign(m_, 0.0);
-      if (before > 0.0) carry_bounds(fit, fit.C / before);
       fit.lower.assign(m_, 0.0);
       fit.upper.assign(m_, 0.0);
       fit.epsilon.assign(m_, table_.epsilon[m]);
@@ -103,13 +112,17 @@ class SharedFits::FamilyOf final : public Family {
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
-      fit.fresh = before == 0.0;
-      if (fit.fresh ? begin(fit) : go_on(fit, fit.C / before)) tried.push_back(m);
+      if (fit.fresh && begin(fit)) tried.push_back(m);
     }
-    if (tried.empty()) return;
-    copy_table();
-    expand(tried, &Fit::next_beta, &Fit::next_f);
-    for (const Index m : tried) take_better(fits_[m], kkt);
+    if (!tried.empty()) {
+      copy_table();
+      expand(tried, &Fit::next_beta, &Fit::next_f);
+    }
+    for (const Index m : todo) {
+      const bool other = std::find(tried.begin(), tried.end(), m) != tried.end();
+      if (!fits_[m].fresh) end_going_on(fits_[m], ratios[m], other);
+      if (other) take_better(fits_[m], kkt);
+    }
     std::erase_if(tried, [&](Index m) { return !(table_.margins && fits_[m].fresh); });
     if (tried.empty()) return;
     for (const Index m : tried) nearest_first(fits_[m]);
@@ -118,7 +131,10 @@ class SharedFits::FamilyOf final : public Family {
   }
 
   void ask(Vector gap) override {
-    for (std::size_t m = 0; m < fits_.size(); ++m) fits_[m].gap = fits_[m].C > 0.0 ? gap[m] : 0.0;
+    for (std::size_t m = 0; m < fits_.size(); ++m) {
+      fits_[m].gap = fits_[m].C > 0.0 ? gap[m] : 0.0;
+      fits_[m].asked = true;
+    }
   }
 
   void solve(const SharedTargets& targets, Index number, SharedSolutions& found) override {
@@ -131,7 +147,8 @@ class SharedFits::FamilyOf final : public Family {
     for (const Index m : pending) {
       Fit& fit = fits_[m];
       fit.left = false;
-      fit.gap_target = fit.gap;
+      // A first proof finds most gaps small enough where no violation is too large: only where it does not the engine estimates the gap itself.
+      fit.gap_target = fit.asked ? fit.gap : infinity;
       fit.kkt_target = targets.ahead * targets.kkt;
     }
     std::vector<proof::TableRoom> rooms(static_cast<std::size_t>(core_count()));
@@ -157,7 +174,7 @@ class SharedFits::FamilyOf final : public Family {
           out.rows.push_back(all_.row(places_[i]));
           out.c.push_back(fit.beta[i]);
         }
-    out.terms = proof::table_roundings(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0));
+    out.error = proof::sum_error(fit.beta, g_, r_, proof::table_roundings(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0)));
     // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
     const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
     out.distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
@@ -177,10 +194,9 @@ class SharedFits::FamilyOf final : public Family {
       proof::table_sum<T>()(reinterpret_cast<const T* const*>(sums.rows.data()), {sums.c.data(), count(sums.c.size()), 1, 1}, begin, end,
                             {f - begin, 1, end, end});
     }
-    proof::sum_errors(fit.beta, g_, r_, sums.terms, table_.g.subspan(begin, n), table_.r.subspan(begin, n), {errors, static_cast<std::size_t>(n)});
     for (Index k = 0; k < n; ++k) {
       f[k] = f[k] / fit.margin + 0.5 * (found.low[at] + found.high[at]);
-      errors[k] /= fit.margin;
+      errors[k] = sums.error.at(table_.g[begin + k], table_.r[begin + k]) / fit.margin;
     }
   }
 
@@ -293,46 +309,53 @@ class SharedFits::FamilyOf final : public Family {
     }
   }
 
-  // Writes into next_beta what the β that are at a bound become when C grows by `ratio`, and 0 for the others. The bounds are still those of the last C.
-  void carry_bounds(Fit& fit, double ratio) const {
-    for (Index i = 0; i < m_; ++i) {
-      const double b = fit.beta[i];
-      if (b != 0.0 && (b <= fit.lower[i] || b >= fit.upper[i])) fit.next_beta[i] = ratio * b;
-    }
-  }
-
-  // Goes on from the optimum at the last C with the best multiple of β within the new bounds, and as another point to try: those at a bound stay there
-  // (carry_bounds), and the others share what the sum of all is short of.
+  // Goes on from the optimum at the last C, whose bounds the fit still has: with the best multiple of β, up to `ratio`, that is within the new bounds.
+  // Another point to try, if any β is at a bound: those at a bound stay there, at the new one, and the others share what the sum of all is short of.
+  // Its f is that of β times the ratio, but for the other variables, which are few: next_beta is what these differ by.
   bool go_on(Fit& fit, double ratio) const {
     double linear = 0.0, square = 0.0, total = 0.0, room_up = 0.0, room_down = 0.0;
     bool bounded = false;
+    fit.free.clear();
     for (Index i = 0; i < m_; ++i) {
       const double b = fit.beta[i];
+      if (b == 0.0) continue;
       linear += p_[i] * b - fit.epsilon[i] * std::fabs(b);
       square += b * fit.f[i];
-      if (fit.next_beta[i] != 0.0)
+      if (b <= fit.lower[i] || b >= fit.upper[i]) {
         bounded = true;
-      else if (b != 0.0) {
-        fit.next_beta[i] = std::clamp(b, fit.lower[i], fit.upper[i]);
-        room_up += fit.upper[i] - fit.next_beta[i];
-        room_down += fit.next_beta[i] - fit.lower[i];
+        total += ratio * b;
+      } else {
+        fit.free.push_back(i);
+        const double within = std::clamp(b, ratio * fit.lower[i], ratio * fit.upper[i]);
+        total += within;
+        room_up += ratio * fit.upper[i] - within;
+        room_down += within - ratio * fit.lower[i];
       }
-      total += fit.next_beta[i];
     }
     if (bounded) {
-      const double share = total > 0.0 ? -std::min(1.0, total / room_down) : std::min(1.0, -total / room_up);
-      std::vector<double> shifted = fit.next_beta;
-      for (Index i = 0; i < m_; ++i)
-        if (fit.beta[i] != 0.0 && fit.lower[i] < shifted[i] && shifted[i] < fit.upper[i])
-          shifted[i] += share * (share < 0.0 ? shifted[i] - fit.lower[i] : fit.upper[i] - shifted[i]);
-      proof::feasible(fit.lower, fit.upper, groups_, totals_, true, shifted, fit.next_beta);
+      const double part = total > 0.0 ? -std::min(1.0, total / room_down) : total < 0.0 ? std::min(1.0, -total / room_up) : 0.0;
+      for (const Index i : fit.free) {
+        const double low = ratio * fit.lower[i], high = ratio * fit.upper[i], within = std::clamp(fit.beta[i], low, high);
+        const double to = within + (part < 0.0 ? part * (within - low) : part * (high - within));
+        fit.next_beta[i] = std::clamp(to, low, high) - ratio * fit.beta[i];
+      }
+      bounded = std::fabs(total) <= (total > 0.0 ? room_down : room_up);  // else the sum is out of reach that way
     }
-    const double best = square > 0.0 ? linear / square : ratio, scale = std::clamp(best, 0.0, ratio);
-    for (Index i = 0; i < m_; ++i) {
-      fit.beta[i] = std::clamp(scale * fit.beta[i], fit.lower[i], fit.upper[i]);
-      fit.f[i] *= scale;
-    }
+    const double best = square > 0.0 ? linear / square : ratio;
+    fit.scale = std::clamp(best, 0.0, ratio);
     return bounded;
+  }
+
+  // From what `go_on` has left in next_beta and its expansion in next_f, the other point itself; and the best multiple in place of β.
+  void end_going_on(Fit& fit, double ratio, bool bounded) const {
+    for (Index i = 0; i < m_; ++i) {
+      if (bounded) {
+        fit.next_beta[i] = std::clamp(ratio * fit.beta[i] + fit.next_beta[i], fit.lower[i], fit.upper[i]);
+        fit.next_f[i] += ratio * fit.f[i];
+      }
+      fit.beta[i] = std::clamp(fit.scale * fit.beta[i], fit.lower[i], fit.upper[i]);
+      fit.f[i] *= fit.scale;
+    }
   }
 
   // f = Kβ for some members at a time; returns the roundings of each sum.
@@ -437,7 +460,7 @@ class SharedFits::FamilyOf final : public Family {
     if (met) fit.gap = 0.0;
     // No better point of float64 would prove more where rounding is what is left.
     fit.left = fit.left || !std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal);
-    fit.gap_target *= targets.stricter;
+    fit.gap_target = std::isinf(fit.gap_target) ? fit.gap : targets.stricter * fit.gap_target;
     fit.kkt_target *= targets.stricter;
   }
 
@@ -495,10 +518,14 @@ void SharedFits::beta(Index member, Out out) const {
   }
 }
 
-void SharedFits::values(Index member, Places rows, bool flip, const SharedValues& out) const {
-  const Index families = count(families_.size()), n = length(rows);
-  std::vector<Expansion> expansions(families_.size());
-  share(families, [&](Index a, int) { expansions[a] = families_[a]->expansion(member, a * members_ + member, found); });
+void SharedFits::values(Index member, Places rows, Places which, bool flip, const SharedValues& out) const {
+  const Index families = length(which), n = length(rows);
+  std::vector<Expansion> expansions(which.size());
+  share(families, [&](Index k, int) {
+    const Index a = which[k];
+    expansions[k] = families_[a]->expansion(member, a * members_ + member, found);
+    out.longest[a] = expansions[k].longest;
+  });
   // Rows side by side are taken together, some columns of the table at a time, so that all families read them while they are in the cache.
   std::vector<Index> order(rows.size());
   std::iota(order.begin(), order.end(), Index(0));
@@ -510,16 +537,16 @@ void SharedFits::values(Index member, Places rows, bool flip, const SharedValues
     const Index first = starts[piece], last = piece + 1 < count(starts.size()) ? starts[piece + 1] : n, begin = rows[order[first]];
     double f[tile], errors[tile], length[tile];
     for (Index k = 0; k < last - first; ++k) length[k] = std::sqrt(std::max(0.0, table_.diagonal[begin + k]));
-    for (Index a = 0; a < families; ++a) {
-      const Expansion& sums = expansions[a];
+    for (Index number = 0; number < families; ++number) {
+      const Index a = which[number];
+      const Expansion& sums = expansions[number];
       families_[a]->values(sums, member, a * members_ + member, begin, begin + last - first, found, f, errors);
       for (Index k = 0; k < last - first; ++k) {
         const Index row = order[first + k];
-        const double value = flip ? -f[k] : f[k], reach = sums.longest + length[k], slack = sums.distance * reach + errors[k];
+        const double value = flip ? -f[k] : f[k], slack = sums.distance * (sums.longest + length[k]) + errors[k];
         out.f(row, a) = value;
         out.low(row, a) = value - slack;
         out.high(row, a) = value + slack;
-        out.reach(row, a) = reach;
       }
     }
   });

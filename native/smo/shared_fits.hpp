@@ -39,10 +39,12 @@ struct SharedSolutions {
   std::vector<double> low, high, steps, seconds, checked, primal, dual, rounding, violation, outside, off, plain_primal, plain_dual, margin;
 };
 
-// Decision values, of each row and each family: f + b of the proven model, bounds on that of the exact optimum, and by how much both may differ for
-// each unit of ‖w − w*‖. Of several optimal b the middle one counts (`around_middle` of gapless/model_selection/deciding.py).
+// Decision values, of each row and each family: f + b of the proven model, and bounds on that of the exact optimum. Of several optimal b the middle one
+// counts (`around_middle` of gapless/model_selection/deciding.py). `longest` is the largest √k(x, x) of a training sample of each family: for each unit
+// of ‖w − w*‖ the bounds are longest + √k(x, x) apart from f + b.
 struct SharedValues {
-  Matrix<double> f, low, high, reach;
+  Matrix<double> f, low, high;
+  Out longest;
 };
 
 class SharedFits {
@@ -58,8 +60,8 @@ class SharedFits {
 
   // β of a member, family after family, as `places` has the samples: of the proven model, or where the engine came to.
   void beta(Index member, Out out) const;
-  // The values of a member's proven models at some rows of K, each of which is given once; `flip` changes their signs.
-  void values(Index member, Places rows, bool flip, const SharedValues& out) const;
+  // The values of a member's proven models of some families, at some rows of K, each of which is given once; `flip` changes their signs.
+  void values(Index member, Places rows, Places families, bool flip, const SharedValues& out) const;
 
   SharedSolutions found;
 

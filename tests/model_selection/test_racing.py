@@ -82,13 +82,16 @@ def test_racing_never_changes_the_choice(place, seed, classes):
         y = X[:, 0] + 0.3 * rng.normal(size=40)
     whole, raced = (GridSearchCV(estimator, grid, cv=3, racing=racing).fit(X, y) for racing in (False, True))
     assert raced.best_index_ == whole.best_index_ and raced.best_params_ == whole.best_params_
-    assert raced.best_score_ == whole.best_score_
-    for kind in ("low", "high"):
-        assert raced.selection_.score == whole.selection_.score
-        assert np.isfinite(raced.cv_results_[f"mean_test_score_{kind}"]).any()
-    low, high = (raced.cv_results_[f"mean_test_score_{end}"] for end in ("low", "high"))
-    score = whole.cv_results_["mean_test_score"]
-    assert (low <= score + 1e-12).all() and (score <= high + 1e-12).all()
+    bounds = [[search.cv_results_[f"mean_test_score_{end}"] for end in ("low", "high")] for search in (raced, whole)]
+    if isinstance(estimator, gl.SVR):  # a fit begins where that of the last C ended, which a race may have left out
+        widths = [np.ptp(search.selection_.score) for search in (raced, whole)]
+        assert abs(raced.best_score_ - whole.best_score_) <= sum(widths)
+    else:
+        assert raced.best_score_ == whole.best_score_ and raced.selection_.score == whole.selection_.score
+        bounds[1] = [whole.cv_results_["mean_test_score"]] * 2
+    (low, high), (whole_low, whole_high) = bounds
+    assert np.isfinite(low).any() and np.isfinite(high).any()
+    assert (low <= whole_high + 1e-12).all() and (whole_low <= high + 1e-12).all()
     assert raced.selection_.proven == whole.selection_.proven
 
 

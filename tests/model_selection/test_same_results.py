@@ -71,7 +71,7 @@ def assert_same(mine, other):
         (gl.SVC(), {"kernel": [RBF(0.1), 0.5 * RBF(0.5) + Polynomial(2)], "C": [1, 10]}, IRIS),
         (gl.NuSVC(), {"nu": [0.1, 0.3], "gamma": [0.1, 1.0]}, IRIS),
         (gl.LinearSVC(random_state=0), {"C": [0.01, 1], "loss": ["hinge", "squared_hinge"]}, IRIS),
-        (gl.SVR(), {"C": [1, 100], "epsilon": [0.1, 10]}, DIABETES),
+        (gl.NuSVR(), {"C": [1, 100], "nu": [0.1, 0.5]}, DIABETES),
         (gl.LinearSVR(random_state=0), {"C": [1, 10]}, DIABETES),
         (gl.KernelPerceptron(form="averaged", random_state=0), {"kernel": ["linear", "rbf"]}, IRIS),
     ],

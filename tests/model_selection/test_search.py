@@ -214,7 +214,8 @@ def test_verbose_says_what_is_shared(capsys):
     GridSearchCV(pipeline(), {"svm": [gl.NuSVC(), gl.SVR(), gl.LinearSVC()]}, cv=3, verbose=1, scoring="r2").fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
         "Pipeline: the steps before 'svm' are fitted once a fold for 3 candidates. NuSVC: 1 candidate is fitted one by one."
-        " SVR: 1 candidate is fitted one by one. LinearSVC: 1 candidate is fitted one by one."
+        " SVR: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+        " LinearSVC: 1 candidate is fitted one by one."
     )
     GridSearchCV(pipeline(), {"steps": [[("svm", gl.SVC())]]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (

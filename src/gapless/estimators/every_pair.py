@@ -114,7 +114,7 @@ class EveryPair:
     """All pairs of classes of a fit: those that the native call has done, as arrays, and those that were solved otherwise, as objects."""
 
     def __init__(self, members: ClassPairs, places: np.ndarray, kernel: Precomputed, terms: PairTerms) -> None:
-        self._members, self._able = members, terms.able
+        self._starts, self._able = members.starts, terms.able
         column = np.arange(len(kernel.gram), dtype=np.float64)[:, None]
         g, r = magnitudes(kernel, column)
         self._native: Any = _native.EveryPair(
@@ -128,10 +128,13 @@ class EveryPair:
         self._made: dict[int, Solved] = {}
 
     @classmethod
-    def of(cls, members: ClassPairs, found: Found, longest: np.ndarray) -> EveryPair:
-        """Pairs that are solved already; ``longest`` is the largest √k(x, x) of each."""
+    def of(cls, starts: np.ndarray, found: Found, longest: np.ndarray) -> EveryPair:
+        """Problems that are solved already: pairs of classes, or the one problem of a regression.
+
+        ``starts`` tells where the samples of each begin, and in the end their number; ``longest`` is the largest √k(x, x) of each.
+        """
         self = cls.__new__(cls)
-        self._members, self._able, self._found, self._longest = members, None, found, longest
+        self._starts, self._able, self._found, self._longest = starts, None, found, longest
         self._native, self._made = None, {}
         return self
 
@@ -162,7 +165,7 @@ class EveryPair:
 
     def start(self, k: int) -> Point | None:
         """Where to go on with a pair that is left to do; None where nothing has moved."""
-        beta = self._found.beta[slice(*self._members.starts[k : k + 2])]
+        beta = self._found.beta[slice(*self._starts[k : k + 2])]
         return Point(beta=beta.copy()) if beta.any() else None
 
     def complete(self, solved: Iterable[Solved], went_on: bool) -> None:
@@ -172,7 +175,7 @@ class EveryPair:
             self._made[k] = changed(each, iterations=before + each.iterations)
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._starts) - 1
 
     @property
     def reached(self) -> Columns:
@@ -188,7 +191,7 @@ class EveryPair:
         columns = self.reached
         for k in self.undone:
             solved = self._made[k]
-            begin, end = self._members.starts[k : k + 2]
+            begin, end = self._starts[k : k + 2]
             columns.beta[begin:end], columns.offsets[k] = solved.beta, solved.offsets
             columns.iterations[k], columns.proven[k] = solved.iterations, solved.proven
         return columns
@@ -213,7 +216,7 @@ class EveryPair:
 
     def _make(self, k: int) -> Solved:
         """What is kept of a pair that the native call has done."""
-        found, (begin, end) = self._found, self._members.starts[k : k + 2].tolist()
+        found, (begin, end) = self._found, self._starts[k : k + 2].tolist()
         groups = len(found.low) // len(self)
         lows, highs = (ends[groups * k : groups * (k + 1)].tolist() for ends in (found.low, found.high))
         beta = self.columns.beta[begin:end]

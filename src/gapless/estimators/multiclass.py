@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from gapless import _native
 from gapless.errors import InvalidInputError
 
 
@@ -179,10 +180,6 @@ def vote(decisions: np.ndarray, n_classes: int) -> np.ndarray:
     """The class that wins the most pairs, for each sample; of several, the first."""
     if decisions.shape[1] != n_classes * (n_classes - 1) // 2:
         raise InvalidInputError(f"{n_classes} classes must have a decision for each pair; got {decisions.shape[1]}.")
-    first, second = np.triu_indices(n_classes, 1)
-    each = np.arange(len(first))
-    # The second class of a pair has the vote of each sample, and the first takes it where it wins.
-    takes = np.zeros((len(first), n_classes))
-    takes[each, first], takes[each, second] = 1.0, -1.0
-    votes = (decisions > 0).astype(np.float64) @ takes + np.bincount(second, minlength=n_classes)
-    return votes.argmax(axis=1)
+    winners = np.empty(len(decisions), dtype=np.int64)
+    _native.winners(np.ascontiguousarray(decisions, dtype=np.float64), n_classes, winners)
+    return winners

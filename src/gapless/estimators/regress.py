@@ -36,16 +36,17 @@ class SingleKernelEstimator(KernelEstimator):
             kkt_tol=self._kkt_tol,
             max_iter=self._max_iter,
             deadline=deadline,
+            together=self._given,
         )
-        (solved,) = run.solved
+        found = run.columns
         beta = np.zeros(self.shape_fit_[0])
-        beta[used] = self._coefficients(solved.beta)
+        beta[used] = self._coefficients(found.beta)
         support = np.flatnonzero(beta).astype(np.int32)
         self._keep_support(X, support, spec)
-        self._store_model(beta[support][None, :], np.array([solved.b]), solved.proven)
+        self._store_model(beta[support][None, :], found.offsets.mean(axis=1), bool(found.proven.all()))
         self.dual_coef_, self.intercept_ = self._dual_coef_, self._intercept_
         self._n_support = np.array([len(support)], dtype=np.int32)
-        self.n_iter_ = round(solved.iterations)
+        self.n_iter_ = round(float(found.iterations[0]))
         return self._finish(run)
 
     def _problem(self, samples: Any, y: np.ndarray | None, weight: np.ndarray, spec: KernelSpec) -> Problem:

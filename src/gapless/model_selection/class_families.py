@@ -1,91 +1,74 @@
-"""The samples of a search over a classifier, in the order of their table: the pairs of classes, and what a fit of a fold is made from."""
+"""The samples of a search over a classifier, in the order of their table: a family is a pair of classes."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gapless.estimators.every_pair import EveryPair, Found
-from gapless.estimators.multiclass import ClassPairs, vote
+from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labels, vote
+from gapless.model_selection.families import Families, Values
 from gapless.model_selection.fold import Answers
 
+_SURELY = 0.25  # the share of the gap at which a sample would just be decided that is asked for
 
-class Trained(NamedTuple):
-    """What a member of the native fits has found at one C: a number for each pair of classes, and β of the samples of each pair."""
 
-    beta: np.ndarray
-    columns: dict[str, np.ndarray]  # the fields of Found but β, by name
+class ClassFamilies(Families):
+    """The samples of a classifier, those that a fold scores side by side and among them those of a class.
+
+    The terms of a fit are its class weights.
+    """
+
+    margins = True
+    closer_steps = 4
+
+    def _arrange(self, y: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
+        self.classes, self.codes = encode_labels(y, np.ones(len(y)), "")
+        order = np.lexsort((self.codes, scored_by))
+        codes = self.codes[order]
+        pairs = ClassPairs(codes, len(self.classes))
+        self.places, self.starts = pairs.samples, pairs.starts
+        self.p = np.where(codes[self.places] == pairs.spread(pairs.second), 1.0, -1.0)
+        self._parts: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        return order
+
+    def is_complete(self, fold: int) -> bool:
+        """Whether also each class has a sample that the fold trains on: where one has none, the problems are others."""
+        return super().is_complete(fold) and len(np.unique(self.codes[self.folds[fold][0]])) == len(self.classes)
+
+    def terms(self, estimator: Any, fold: int) -> tuple[float, ...]:
+        """The weight of each class."""
+        train = self.folds[fold][0]
+        weights = class_weights(estimator.class_weight, self.classes, self.codes[train], self.weight[train])
+        return tuple(weights.tolist())
+
+    def _factors(self, samples: np.ndarray, terms: tuple[float, ...]) -> Any:
+        return np.array(terms)[self.codes[samples]]
 
     @property
-    def done(self) -> bool:
-        """Whether every pair is solved and proven."""
-        return bool(self.columns["done"].all())
+    def _flips(self) -> bool:
+        return len(self.classes) > 2
 
-
-class Values(NamedTuple):
-    """Decision values at the test rows of a fold, shaped (n_rows, n_pairs), with the signs of ``decision_function``."""
-
-    f: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    reach: np.ndarray  # by how much the exact optimum's value may differ for each unit of ‖w − w*‖
-
-    def answers(self, estimator: Any, classes: np.ndarray) -> Answers:
+    def answers(self, values: Values, estimator: Any) -> Answers:
         """What a clone answers; ``estimator`` tells how it resolves ties."""
+        classes = self.classes
         if len(classes) == 2:
-            f, low, high = (each[:, 0] for each in self[:3])
+            f, low, high = (each[:, 0] for each in values[:3])
             return Answers(f, low, high, classes[(f >= 0).astype(np.int64)], classes)
         if estimator.break_ties:
             estimator.classes_ = classes
-            winners = estimator._winners(self.f)
+            winners = estimator._winners(values.f)
         else:
-            winners = vote(self.f, len(classes))
-        return Answers(self.f, self.low, self.high, classes[winners], classes)
+            winners = vote(values.f, len(classes))
+        return Answers(values.f, values.low, values.high, classes[winners], classes)
 
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """A pair is to be solved more closely where its sign at an open row is not known, and as closely as that needs."""
+        f, low, high = (each[rows] for each in values[:3])
+        reach = length[:, None] + values.longest  # by how much the optimum's value may differ for each unit of ‖w − w*‖
+        return _SURELY * np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0) ** 2
 
-class ClassFamilies:
-    """The samples, those that a fold scores side by side and among them those of a class; a family is a pair of classes."""
-
-    def __init__(
-        self, X: Any, codes: np.ndarray, classes: np.ndarray, folds: list[tuple[np.ndarray, np.ndarray]]
-    ) -> None:
-        self.codes, self.classes, self.folds = codes, classes, folds
-        scored_by = np.zeros(len(codes), dtype=np.int64)
-        for number, (_, test) in enumerate(folds):
-            scored_by[test] = number
-        order = np.lexsort((codes, scored_by))
-        self.place = np.empty(len(codes), dtype=np.int64)
-        """Of each sample its row of the table."""
-        self.place[order] = np.arange(len(codes))
-        self.rows, self.row_codes = X[order], codes[order]
-        pairs = ClassPairs(self.row_codes, len(classes))
-        self.places, self.starts = pairs.samples, pairs.starts
-        self.labels = np.where(self.row_codes[self.places] == pairs.spread(pairs.second), 1.0, -1.0)
-        self._parts: dict[int, tuple[ClassPairs, np.ndarray, np.ndarray]] = {}
-
-    def weights(self, fold: int, weight: np.ndarray, box: np.ndarray) -> np.ndarray:
-        """The weight of each row in a fit: zero where its fold leaves the row out. ``weight`` is that of each sample, ``box`` that of each class."""
-        train = self.folds[fold][0]
-        inside = np.zeros(len(self.codes))
-        inside[self.place[train]] = weight[train] * box[self.codes[train]]
-        return inside
-
-    def values(self, native: Any, member: int, fold: int) -> Values:
-        """The values of a member at the test rows of its fold."""
-        rows = self.place[self.folds[fold][1]]
-        values = Values(*np.empty((4, len(rows), len(self.starts) - 1)))
-        native.values(member, rows, len(self.classes) > 2, *values)
-        return values
-
-    def every_pair(self, fold: int, trained: Trained, length: np.ndarray) -> EveryPair:
-        """The pairs of one fit, in the estimator's own order."""
-        members, rows, local = self._part(fold)
-        longest = np.maximum.reduceat(length[rows], members.starts[:-1])
-        return EveryPair.of(members, Found(beta=trained.beta[local], **trained.columns), longest)
-
-    def _part(self, fold: int) -> tuple[ClassPairs, np.ndarray, np.ndarray]:
-        """Of the training samples of a fold: their pairs of classes, the rows of the samples of each pair, and where these are in ``places``."""
+    def _part(self, fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if fold not in self._parts:
             train = self.folds[fold][0]
             members = ClassPairs(self.codes[train], len(self.classes))
@@ -94,5 +77,5 @@ class ClassFamilies:
             for q, (begin, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
                 at[self.places[begin:end]] = np.arange(begin, end)
                 local.append(at[rows[slice(*members.starts[q : q + 2])]])
-            self._parts[fold] = members, rows, np.concatenate(local)
+            self._parts[fold] = members.starts, rows, np.concatenate(local)
         return self._parts[fold]

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from gapless import estimators
 from gapless.model_selection.fold import FoldFits
 from gapless.model_selection.one_by_one import OneByOne
-from gapless.model_selection.shared import SharedFits
+from gapless.model_selection.shared import FAMILIES, SharedFits
 from gapless.model_selection.steps import PipelineFits
 
 _OURS = tuple(getattr(estimators, name) for name in estimators.__all__)
@@ -32,6 +32,6 @@ def engine_for(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any], n_job
     """
     if type(estimator) is Pipeline:
         return PipelineFits(estimator, X, y, fit_params, n_jobs, last_step=engine_for)
-    if type(estimator) is estimators.SVC:
+    if type(estimator) in FAMILIES:
         return SharedFits(estimator, X, y, fit_params, n_jobs)
     return OneByOne(estimator, X, y, fit_params, n_jobs)

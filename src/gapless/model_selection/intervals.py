@@ -19,6 +19,7 @@ from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _Passthroug
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
+from gapless import _native
 from gapless.model_selection.fold import Answers
 
 # A correct label in place of a wrong one never lowers these, and which wrong label it was does not matter.
@@ -138,17 +139,20 @@ def possible_labels(last: Any, n_classes: int, low: np.ndarray, high: np.ndarray
 
 def _possible_winners(low: np.ndarray, high: np.ndarray, n_classes: int, break_ties: bool) -> np.ndarray:
     """Which classes may win the votes of pairs: each that, with all its open pairs won, is not behind what another class is sure of."""
+    if not break_ties:  # of several classes with as many votes the first wins
+        possible = np.empty((len(low), n_classes), dtype=bool)
+        low, high = (np.ascontiguousarray(each, dtype=np.float64) for each in (low, high))
+        _native.possible_winners(low, high, n_classes, possible)
+        return possible
     first, second = np.triu_indices(n_classes, 1)
     to_first, to_second = (np.eye(n_classes)[each] for each in (first, second))
     can_first, can_second = high >= 0, low <= 0
     most = can_first @ to_first + can_second @ to_second
     sure = ~can_second @ to_first + ~can_first @ to_second
     ahead = most[:, :, None] - sure[:, None, :]  # of class c before class d
-    if break_ties:  # among classes with as many votes the sum of decision values decides
-        largest, least = high @ to_first - low @ to_second, low @ to_first - high @ to_second
-        behind = (ahead < 0) | ((ahead == 0) & (largest[:, :, None] < least[:, None, :]))
-    else:  # the first of them wins
-        behind = ahead < np.tri(n_classes, k=-1)
+    # Among classes with as many votes the sum of decision values decides.
+    largest, least = high @ to_first - low @ to_second, low @ to_first - high @ to_second
+    behind = (ahead < 0) | ((ahead == 0) & (largest[:, :, None] < least[:, None, :]))
     behind[:, np.arange(n_classes), np.arange(n_classes)] = False
     return ~behind.any(axis=2)
 

@@ -33,12 +33,18 @@ class KernelTable(NamedTuple):
 
 
 class Tables:
-    """The tables of several kernels on the same samples, one at a time; for Gaussian kernels the distances are computed once."""
+    """The tables of several kernels on the same samples, one at a time: a table is no longer of use when the next one is asked for.
+
+    For Gaussian kernels the distances are computed once.
+    """
 
     def __init__(self, X: Any, kernels: Iterable[Kernel]) -> None:
         self.X = X
         self._gaussians = sum(_by_distance(kernel, X) for kernel in kernels)
         self._distances: np.ndarray | None = None
+        self._entries: np.ndarray | None = (
+            None  # the last table, whose memory serves the next one: the first touch of fresh memory is slow
+        )
 
     def table(self, kernel: Kernel) -> KernelTable | None:
         """The table of a kernel; None where an entry is too large for a proof, or too large or too small for float32 where that is needed.
@@ -74,11 +80,14 @@ class Tables:
         if self._distances is None:
             self._distances = np.empty((n, n))
             _native.squared_distances(np.ascontiguousarray(self.X, dtype=np.float64), self._distances)
-        entries = self._distances if self._gaussians == 1 else np.empty((n, n))
-        _native.gaussian(self._distances, gamma, entries)
-        if self._gaussians == 1:  # the distances are overwritten
-            self._distances = None
-        return entries
+        if self._gaussians == 1:  # nobody else needs the distances
+            self._entries, self._distances = self._distances, None
+            _native.gaussian(self._entries, gamma, self._entries)
+            return self._entries
+        if self._entries is None:
+            self._entries = np.empty((n, n))
+        _native.gaussian(self._distances, gamma, self._entries)
+        return self._entries
 
 
 def _by_distance(kernel: Kernel, X: Any) -> bool:

@@ -1,17 +1,19 @@
-"""The fits of SVC that share their work: one table of kernel entries for all folds, values of C and pairs of classes, and each C begun where the last
-one ended.
+"""The fits of SVC and SVR that share their work: one table of kernel entries for all folds, values of C and ε and pairs of classes, and each C begun
+where the last one ended.
 
 Candidates that differ in C alone have a kernel in common, and so do the folds where the kernel does not depend on the training samples. For each such
 kernel the entries of all samples are computed once (``kernel_table.py``), and one native object (``native/smo/shared_fits.hpp``) holds all problems
-on them: a member for each fold and each choice of class weights, in which the samples that the fold leaves out have weight zero. All members go from
-C to C, in ascending order, together; then the values of the test samples are known without a prediction. Where they leave a score open, the problems
-that it depends on are solved more closely, until the proof decides it or can do no more.
+on them: a member for each fold and each choice of class weights or ε, in which the samples that the fold leaves out have weight zero. All members go
+from C to C, in ascending order, together; then the values of the test samples are known without a prediction. Where they leave a score open, the
+problems that it depends on are solved more closely, until the proof decides it or can do no more. What classifiers and regressors do not have in
+common is in ``class_families.py`` and ``regression_family.py``.
 
 What is out of the ordinary, and what the native call has not done, the estimator's own ``fit`` does as always: it goes on from where the call ended.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -26,12 +28,13 @@ from gapless import _native
 from gapless.data.scale import LARGEST
 from gapless.data.validate import as_weights
 from gapless.errors import GaplessError
-from gapless.estimators import SVC
+from gapless.estimators import SVC, SVR
 from gapless.estimators.every_pair import Found
 from gapless.estimators.kernel_spec import dense_if_small, resolve_kernel
-from gapless.estimators.multiclass import class_weights, encode_labels
+from gapless.estimators.parameters import check_parameters
 from gapless.kernels import Kernel, Validity
-from gapless.model_selection.class_families import ClassFamilies, Trained, Values
+from gapless.model_selection.class_families import ClassFamilies
+from gapless.model_selection.families import Families, Trained, Values
 from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
@@ -45,14 +48,16 @@ from gapless.model_selection.fold import (
 )
 from gapless.model_selection.kernel_table import KernelTable, Tables, fits_in_memory
 from gapless.model_selection.one_by_one import OneByOne, decided
+from gapless.model_selection.regression_family import RegressionFamily
 from gapless.solve import AHEAD, STRICTER
+
+FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamily}
+"""What the samples of an estimator are, by its class."""
 
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
 _LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
-_DECIDING = 4  # the most times that the problems of a fit are solved more closely to decide its score
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
 _ROUNDED = 1.5  # what is asked of a gap is at least so many times the part of it that is rounding
-_SURELY = 0.25  # the share of the gap at which a sample would just be decided that is asked for
 
 
 class _Fit(NamedTuple):
@@ -61,13 +66,15 @@ class _Fit(NamedTuple):
     candidate: int
     fold: int
     C: float
-    box: np.ndarray  # the weight of each class
+    terms: tuple[float, ...]  # the weight of each class, or ε
 
 
 class SharedFits:
-    """Fits candidates of :class:`gapless.SVC`, with their work shared where they have something in common."""
+    """Fits candidates of an estimator of ``FAMILIES``, with their work shared where they have something in common."""
 
-    def __init__(self, estimator: SVC, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None) -> None:
+    def __init__(
+        self, estimator: SVC | SVR, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None
+    ) -> None:
         self.estimator, self.X, self.y, self.fit_params = estimator, X, y, fit_params
         self._alone = OneByOne(estimator, X, y, fit_params, n_jobs)
 
@@ -120,7 +127,7 @@ class SharedFits:
         table = stage.tables.table(kernel)
         if table is None:  # the fits say in words what is wrong
             return
-        members = _Members(stage.plan, table, fits, stage.estimators[fits[0].candidate])
+        members = _Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
         for turn in range(members.longest):
             began = time.perf_counter()
@@ -137,8 +144,8 @@ class SharedFits:
         """One fit, from what was found of it.
 
         The clone is made when somebody asks; at once where a part is left to do, or where its score is still open: proofs of the estimator count with
-        twice the digits where rounding is what is left. A small one begins anew, so that a label that no proof decides, of a sample on the boundary,
-        does not depend on which fits were made before.
+        twice the digits where rounding is what is left. A small classifier begins anew, so that a label that no proof decides, of a sample on the
+        boundary, does not depend on which fits were made before.
         """
         trained, values = found
         plan, estimator, place = stage.plan, stage.estimators[fit.candidate], (fit.candidate, fit.fold)
@@ -150,9 +157,8 @@ class SharedFits:
             train = plan.folds[fit.fold][0]
             X, y = _safe_split(own, self.X, self.y, train)
             params = fold_params(self.X, self.fit_params, train)
-            own._given = (
-                None if needs_proof and len(train) <= _FEW else plan.families.every_pair(fit.fold, trained, length)
-            )
+            anew = needs_proof and len(train) <= _FEW and isinstance(own, SVC)
+            own._given = None if anew else plan.families.given(fit.fold, trained, length)
             fitted = fit_timed(own, X, y, params, start, place)
             del own._given
             if not needs_proof:
@@ -162,21 +168,21 @@ class SharedFits:
         if needs_proof or not trained.done:
             return make()
 
-        def estimator_of_fit() -> SVC:
+        def estimator_of_fit() -> SVC | SVR:
             fitted = make()
             if fitted.error is not None:
                 raise fitted.error
             return fitted.estimator
 
         # A pipeline that cannot transform its test rows beforehand asks for none of them.
-        answers = values.answers(estimator, plan.families.classes) if values.f.size else None
+        answers = plan.families.answers(values, estimator) if values.f.size else None
         return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers)
 
 
 class _Stage:
     """What is done of the fits that share work, and which scores are open."""
 
-    def __init__(self, plan: _Plan, estimators: list[SVC], wishes: Wishes, done: set[tuple[int, int]]) -> None:
+    def __init__(self, plan: _Plan, estimators: list[SVC | SVR], wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
         self.tables = Tables(plan.families.rows, plan.kernels.values())
         self._open: set[tuple[int, int]] = set()
@@ -197,12 +203,10 @@ class _Stage:
         return (few or not trained.done) and (fit.candidate, fit.fold) in self._open
 
     def open_rows(self, fit: _Fit, trained: Trained, values: Values) -> np.ndarray | None:
-        """The test rows of a fit that its values leave open; None where it need not be decided, or cannot be."""
-        if not trained.done:
-            if self.wishes.needs_intervals:
-                self._open.add((fit.candidate, fit.fold))
-            return None
+        """The test rows of a fit that its values leave open, all where it is not done; None where it need not be decided."""
         low, high = values.low, values.high
+        if not trained.done:  # nothing is known of its values
+            low, high = np.full(low.shape, -LARGEST), np.full(high.shape, LARGEST)
         if low.shape[1] == 1:
             low, high = low[:, 0], high[:, 0]
         rows = self.wishes.open_rows(fit.candidate, fit.fold, low, high) if len(low) else None
@@ -230,13 +234,12 @@ class _Plan(NamedTuple):
     """The fits that may share work, by kernel, and their samples."""
 
     folds: list[tuple[np.ndarray, np.ndarray]]
-    weight: np.ndarray
-    families: ClassFamilies
+    families: Families
     kernels: dict[Any, Kernel]
     by_kernel: dict[Any, list[_Fit]]
 
     @classmethod
-    def of(cls, search: SharedFits, estimators: list[SVC], folds: list[Fold]) -> _Plan | None:
+    def of(cls, search: SharedFits, estimators: list[SVC | SVR], folds: list[Fold]) -> _Plan | None:
         """The plan of a search; None where nothing can be shared, and where the fits tell what is wrong."""
         rows = [(np.asarray(train), np.asarray(test)) for train, test in folds]
         if search.fit_params.keys() - {"sample_weight"} or any(
@@ -245,21 +248,19 @@ class _Plan(NamedTuple):
             return None
         try:
             X, y = search.estimator.__class__()._take(search.X, search.y)
-            X = dense_if_small(X)
+            X, n = dense_if_small(X), X.shape[0]
             given = search.fit_params.get("sample_weight")
-            weight = np.ones(len(y)) if given is None else as_weights(given)
-            classes, codes = encode_labels(y, np.ones(len(y)), "")
+            weight = np.ones(n) if given is None else as_weights(given)
+            if not fits_in_memory(n) or weight.shape != (n,) or not (weight > 0).all():
+                return None
+            families = FAMILIES[type(search.estimator)](X, y, weight, rows)
         except (ValueError, TypeError):
-            return None
-        if not fits_in_memory(len(codes)) or weight.shape != codes.shape or not (weight > 0).all():
             return None
         kernels: dict[Any, Kernel] = {}
         by_kernel: dict[Any, list[_Fit]] = defaultdict(list)
-        # A fold without some class has other pairs, and a row that a fold has several times, as in a bootstrap, would need a weight for each time.
+        # A row that a fold has several times, as in a bootstrap, would need a weight for each time.
         complete = [
-            j
-            for j, (train, _) in enumerate(rows)
-            if len(np.unique(codes[train])) == len(classes) and len(np.unique(train)) == len(train)
+            j for j, (train, _) in enumerate(rows) if len(np.unique(train)) == len(train) and families.is_complete(j)
         ]
         for k, estimator in enumerate(estimators):
             if not _is_ordinary(estimator):
@@ -268,35 +269,36 @@ class _Plan(NamedTuple):
                 train = rows[j][0]
                 try:
                     kernel = resolve_kernel(estimator, X[train], weight[train]).kernel
-                    box = class_weights(estimator.class_weight, classes, codes[train], weight[train])
+                    fit = _Fit(k, j, float(estimator.C), families.terms(estimator, j))
                 except (ValueError, TypeError, GaplessError):
                     continue
                 if kernel is None or not _is_told_by_its_name(kernel):
                     continue
-                cost = float(estimator.C) * np.outer(box, [weight[train].min(), weight[train].max()])
+                cost = fit.C * families.weights(j, fit.terms)[families.place[train]]
                 if not (cost.min() >= 1 / LARGEST and cost.max() <= LARGEST):
                     continue
                 key = repr(kernel), estimator.tol
                 kernels[key] = kernel
-                by_kernel[key].append(_Fit(k, j, float(estimator.C), box))
-        return cls(rows, weight, ClassFamilies(X, codes, classes, rows), kernels, by_kernel)
+                by_kernel[key].append(fit)
+        return cls(rows, families, kernels, by_kernel)
 
 
 class _Members:
-    """The fits of one kernel: a member of the native object for each fold and each choice of class weights."""
+    """The fits of one kernel: a member of the native object for each fold and each choice of terms."""
 
-    def __init__(self, plan: _Plan, table: KernelTable, fits: list[_Fit], estimator: SVC) -> None:
-        self._families, self._tol, self._kkt = plan.families, estimator._gap_tol, estimator._kkt_tol
+    def __init__(self, families: Families, table: KernelTable, fits: list[_Fit], estimator: SVC | SVR) -> None:
+        self._families, self._tol, self._kkt = families, estimator._gap_tol, estimator._kkt_tol
         chains: dict[Any, list[_Fit]] = defaultdict(list)
         for fit in sorted(fits, key=lambda fit: fit.C):
-            chains[fit.fold, tuple(fit.box)].append(fit)
+            chains[fit.fold, fit.terms].append(fit)
         self._chains = list(chains.values())
         self.longest = max(len(chain) for chain in self._chains)
         self.length = np.sqrt(np.maximum(0.0, table.diagonal))
-        weights = [plan.families.weights(chain[0].fold, plan.weight, chain[0].box) for chain in self._chains]
+        weights = [families.weights(chain[0].fold, chain[0].terms) for chain in self._chains]
+        epsilon = [families.epsilon(chain[0].terms) for chain in self._chains]
         self._native: Any = _native.SharedFits(
-            table.entries, table.diagonal, table.g, table.r, plan.families.places, plan.families.starts, plan.families.labels,
-            True, np.array(weights), np.zeros(len(weights)),
+            table.entries, table.diagonal, table.g, table.r, families.places, families.starts, families.p, families.margins,
+            np.array(weights), np.array(epsilon),
         )  # fmt: skip
 
     @property
@@ -322,54 +324,63 @@ class _Members:
         known = {member: self._look(member, fit) for member, fit in fits.items()}
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
         left = set(fits)
-        for _ in range(_DECIDING):
+        for _ in range(self._families.closer_steps):
             gaps = np.zeros(last.shape)
             for member in sorted(left):
                 trained, values = known[member]
                 rows = stage.open_rows(fits[member], trained, values)
-                if rows is not None and decide:
-                    gaps[:, member] = self._closer(trained, values, rows, last[:, member])
+                if rows is not None and decide and trained.done:
+                    gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
                 if not gaps[:, member].any():
                     left.discard(member)
             if not left:
                 break
             self._native.tighten(gaps.ravel(), **self._aim)
-            known.update({member: self._look(member, fits[member]) for member in left})
+            for member in left:
+                changed = np.flatnonzero(gaps[:, member])
+                known[member] = self._look(member, fits[member], known[member][1], changed)
         return [(fit, known[member]) for member, fit in fits.items()]
 
-    def _closer(self, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+    def _closer(self, fit: _Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
 
-        A pair is solved more closely where its sign at an open row is not known, as closely as that needs or as its proof can tell, and not again
-        where that has not helped. ``last`` are the gaps when it was last asked for, and become those of now.
+        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the gaps when
+        it was last asked for, and become those of now.
         """
-        f, low, high, reach = (each[rows] for each in values)
-        near = np.where((low <= 0) & (high >= 0), np.abs(f) / reach, np.inf).min(axis=0)
         gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
-        wanted = np.maximum(_SURELY * near**2, _ROUNDED * rounding)
-        asked = np.isfinite(near) & (gap < 0.5 * last) & (wanted < gap)
+        length = self.length[self._families.scored(fit.fold)[rows]]
+        wanted = np.maximum(self._families.enough(values, rows, length, gap), _ROUNDED * rounding)
+        asked = (gap < 0.5 * last) & (wanted < gap)
         last[:] = np.where(asked, gap, last)
-        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / trained.columns["primal"], _LEAST_GAP), 0.0)
+        primal = np.where(asked, trained.columns["primal"], 1.0)
+        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / primal, _LEAST_GAP), 0.0)
 
-    def _look(self, member: int, fit: _Fit) -> tuple[Trained, Values]:
+    def _look(
+        self, member: int, fit: _Fit, known: Values | None = None, changed: np.ndarray | None = None
+    ) -> tuple[Trained, Values]:
+        """What was found of a member, and its values; where these are known, only problems that have changed are looked at."""
         beta = np.empty(len(self._families.places))
         self._native.beta(member, beta)
         own = slice(member, None, len(self._chains))
         trained = Trained(
             beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
         )
-        return trained, self._families.values(self._native, member, fit.fold)
+        return trained, self._families.values(self._native, member, fit.fold, known, changed)
 
 
-def _is_ordinary(estimator: SVC) -> bool:
+def _is_ordinary(estimator: SVC | SVR) -> bool:
     """Whether a fit with these parameters may be solved by pairs of variables on a Gram matrix, without anybody watching."""
-    finite = isinstance(estimator.C, (int, float, np.integer, np.floating)) and 0 < estimator.C < np.inf
+    try:
+        check_parameters(estimator, estimator._rules)
+    except ValueError:  # which the fits tell of
+        return False
     return (
-        finite
+        math.isfinite(estimator.C)
         and estimator.solver == "auto"
-        and estimator.approximation is None
+        and getattr(estimator, "approximation", None) is None
         and estimator.max_iter == -1
         and estimator.max_time is None
+        and estimator.callback is None
         and not estimator.warm_start
     )
 

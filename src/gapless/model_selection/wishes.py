@@ -108,9 +108,9 @@ class SearchWishes:
         return True
 
     def left_open(self, candidate: int, fold: int) -> bool:
-        """Whether the score of a fit is known within bounds only. In a race that is so where the race was not over when the fit was made."""
-        outcome = self.known.get(candidate, fold)
-        if outcome is None or not self.races:
+        """Whether the score of a classifier is known within bounds only. In a race that is so where the race was not over when the fit was made."""
+        outcome, metric = self.known.get(candidate, fold), self._metrics[candidate].get(str(self.metric))
+        if outcome is None or metric is None or not (self.races and metric.of_labels):
             return False
         low, high = self._bounds_of(outcome)
         return low < high
