@@ -74,10 +74,13 @@ class Task:
         self.native.beta(member, out)
         return out
 
-    def values(self, member, rows, flip=False):
-        out = np.empty((4, len(rows), len(self.starts) - 1))
-        self.native.values(member, np.asarray(rows, dtype=np.int64), flip, *out)
-        return out
+    def values(self, member, rows, flip=False, families=None):
+        """f, low and high of each row and family, and the longest φ(x) of a sample that has weight, of each family."""
+        n_families = len(self.starts) - 1
+        out, longest = np.full((3, len(rows), n_families), np.nan), np.full(n_families, np.nan)
+        families = np.arange(n_families) if families is None else np.array(families)
+        self.native.values(member, np.asarray(rows, dtype=np.int64), families, flip, *out, longest)
+        return *out, longest
 
     def found(self):
         return {name: getattr(self.native, name).copy() for name in FIELDS}
@@ -219,7 +222,8 @@ def test_a_member_whose_C_is_not_positive_stays_as_it_is(kind):
     for name, column in task.found().items():
         assert_array_equal(column[0::3], before[name][0::3], err_msg=name)
     assert_array_equal(task.beta(0), beta)
-    assert_array_equal(task.values(0, np.arange(task.n)), values)
+    for now, then in zip(task.values(0, np.arange(task.n)), values, strict=True):
+        assert_array_equal(now, then)
     for problem in [*task.problems(C), *task.problems(np.array([1.0, 0.0, 0.0]))]:
         problem.check()
 
@@ -296,6 +300,15 @@ def test_only_the_problems_that_are_named_are_solved_more_closely():
     assert (after["primal"] - after["dual"] <= 1e-9 * after["primal"])[some].all()
 
 
+def test_values_of_some_families_are_written_into_their_columns():
+    task = Task("pairs", n=140)
+    task.advance(2.0)
+    whole, some = task.values(1, [7, 3, 120]), task.values(1, [7, 3, 120], families=[4, 1])
+    for part, column in zip(some, whole, strict=True):
+        assert_array_equal(part[..., [1, 4]], column[..., [1, 4]])
+        assert np.isnan(part[..., [0, 2, 3, 5]]).all() and np.isfinite(column).all()
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     kind=st.sampled_from(KINDS), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 10**6),
@@ -317,7 +330,7 @@ def test_values_are_naive_ones_and_contain_those_of_the_optimum(kind, dtype, see
             naive = sign * (task.table[np.ix_(rows, own)].astype(float) @ beta[begin:end] + b)
             assert_allclose(values[0][:, a], naive, rtol=1e-9, atol=1e-11 * (1 + np.abs(beta).sum()))
             used = task.weights[m, own] > 0
-            assert_allclose(values[3][:, a], np.full(len(rows), 2.0 if used.any() else 1.0))
+            assert values[3][a] == (1.0 if used.any() else 0.0)
         before.append(values)
     task.tighten(1e-12)
     for m, (f, low, high, _) in enumerate(before):
@@ -338,7 +351,7 @@ def test_no_result_depends_on_the_number_of_threads(kind):
             for C in (0.1, 1.0, 50.0):
                 task.advance(C)
             task.tighten(1e-8)
-            results.append([*task.found().values(), *map(task.beta, range(3)), task.values(2, np.arange(140))])
+            results.append([*task.found().values(), *map(task.beta, range(3)), *task.values(2, np.arange(140))])
     finally:
         _native.pretend_cores(0)
         _native.limit_threads(limit)
