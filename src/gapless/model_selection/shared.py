@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -57,6 +57,7 @@ FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamil
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
 _LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
+_PROMISING = 3  # candidates of a race whose scores are decided fold by fold; by hand: others are rarely among the best in the end
 _ROUNDED = 1.5  # what is asked of a gap is at least so many times the part of it that is rounding
 
 
@@ -67,6 +68,9 @@ class _Fit(NamedTuple):
     fold: int
     C: float
     terms: tuple[float, ...]  # the weight of each class, or ε
+
+
+_Choice = Callable[[_Fit], bool]
 
 
 class SharedFits:
@@ -96,32 +100,37 @@ class SharedFits:
         plan = _Plan.of(self, estimators, folds)
         done: set[tuple[int, int]] = set()
         if plan is not None:
-            shared = _Stage(plan, estimators, wishes, done)
+            stage = _Stage(plan, estimators, wishes, done)
             every, all_folds = range(len(candidates)), range(len(folds))
             if not wishes.races or len(folds) < 2:
-                yield from self._run(shared, every, all_folds, decide=True)
+                yield from self._run(stage, every, [all_folds], lambda fit: True)
             else:
-                # The first fold shows which candidate is good. That one runs through all folds, and the others have to keep up with it. In the end
-                # those that may still win are trained on until their scores are decided.
-                yield from self._run(shared, every, [0], decide=False)
-                yield from self._run(shared, wishes.by_promise()[:1], all_folds, decide=True)
-                yield from self._run(shared, every, all_folds, decide=False)
-                yield from self._run(shared, wishes.by_promise(), all_folds, decide=True)
+                # Two folds at a time, so that a candidate that cannot keep up with the best one so far is dropped after few, and kernels in the
+                # middle of the grid first, since good candidates are there more often than at its ends. Scores of the most promising ones are
+                # decided at once; in the end all that may still win are.
+                pairs = [all_folds[k : k + 2] for k in range(0, len(folds), 2)]
+                few = max(_PROMISING, len(candidates) // 3)
+                yield from self._run(stage, every, pairs, lambda fit: fit.candidate in wishes.by_promise()[:few])
+                yield from self._run(stage, wishes.by_promise(), [all_folds], lambda fit: True)
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
     def _run(
-        self, stage: _Stage, candidates: Iterable[int], folds: Iterable[int], decide: bool
+        self, stage: _Stage, candidates: Iterable[int], folds: Sequence[Sequence[int]], decide: _Choice
     ) -> Iterator[FittedCandidate]:
-        """The fits of these candidates on these folds, kernel by kernel; with ``decide`` also those again whose scores are open."""
-        chosen, of_folds = set(candidates), set(folds)
-        for key, fits in stage.plan.by_kernel.items():
-            own = [
-                fit for fit in fits if fit.candidate in chosen and fit.fold in of_folds and stage.is_due(fit, decide)
-            ]
+        """The fits of these candidates on these groups of folds, one after the other, kernel by kernel; ``decide`` says whether to decide a score."""
+        chosen, keys = set(candidates), list(stage.plan.by_kernel)
+        if stage.wishes.races:
+            keys = [keys[k] for k in np.argsort(np.abs(np.arange(len(keys)) - len(keys) / 2), kind="stable")]
+        for key in keys:
+            fits = stage.plan.by_kernel[key]
+            own = [fit for fit in fits if fit.candidate in chosen and any(fit.fold in group for group in folds)]
+            own = [fit for fit in own if stage.is_due(fit, decide)]
             if own:
-                yield from self._fit_kernel(stage, stage.plan.kernels[key], own, decide)
+                yield from self._fit_kernel(stage, stage.plan.kernels[key], own, folds, decide)
 
-    def _fit_kernel(self, stage: _Stage, kernel: Kernel, fits: list[_Fit], decide: bool) -> Iterator[FittedCandidate]:
+    def _fit_kernel(
+        self, stage: _Stage, kernel: Kernel, fits: list[_Fit], folds: Sequence[Sequence[int]], decide: _Choice
+    ) -> Iterator[FittedCandidate]:
         """The fits of one kernel."""
         began = time.perf_counter()
         table = stage.tables.table(kernel)
@@ -129,14 +138,15 @@ class SharedFits:
             return
         members = _Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
-        for turn in range(members.longest):
-            began = time.perf_counter()
-            trained = members.advance(turn, lambda fit: stage.is_due(fit, decide))
-            known = members.look(trained, stage, decide)
-            part = table_time + (time.perf_counter() - began) / max(1, len(known))
-            for fit, found in known:
-                stage.done.add((fit.candidate, fit.fold))
-                yield self._fitted(stage, members.length, fit, found, part, decide)
+        for group in folds:
+            for turn in range(members.longest):
+                began = time.perf_counter()
+                trained = members.advance(turn, group, lambda fit: stage.is_due(fit, decide))
+                known = members.look(trained, stage, decide)
+                part = table_time + (time.perf_counter() - began) / max(1, len(known))
+                for fit, found, decides in known:
+                    stage.done.add((fit.candidate, fit.fold))
+                    yield self._fitted(stage, members.length, fit, found, part, decides)
 
     def _fitted(
         self, stage: _Stage, length: np.ndarray, fit: _Fit, found: tuple[Trained, Values], seconds: float, decide: bool
@@ -186,13 +196,14 @@ class _Stage:
         self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
         self.tables = Tables(plan.families.rows, plan.kernels.values())
         self._open: set[tuple[int, int]] = set()
+        self.tried: set[tuple[int, int]] = set()
 
-    def is_due(self, fit: _Fit, decide: bool) -> bool:
-        """Whether a fit is to be made, or made again to decide its score."""
+    def is_due(self, fit: _Fit, decide: _Choice) -> bool:
+        """Whether a fit is to be made, or made again to decide its score, which is tried once."""
         place = fit.candidate, fit.fold
-        if place in self.done:
-            return decide and place in self._open
-        return self.wishes.wanted(*place) or (decide and self.wishes.left_open(*place))
+        if place not in self.done:
+            return self.wishes.wanted(*place) or (self.wishes.left_open(*place) and decide(fit))
+        return place in self._open and place not in self.tried and decide(fit)
 
     def needs_proof(self, fit: _Fit, trained: Trained) -> bool:
         """Whether the score of a fit is still open, and the estimator is to decide it.
@@ -305,12 +316,12 @@ class _Members:
     def _aim(self) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
-    def advance(self, turn: int, is_due: Callable[[_Fit], bool]) -> dict[int, _Fit]:
-        """Solve the next C of each member, where that is due; the fits by member."""
+    def advance(self, turn: int, folds: Sequence[int], is_due: _Choice) -> dict[int, _Fit]:
+        """Solve the next C of each member of these folds, where that is due; the fits by member."""
         todo = {
             member: chain[turn]
             for member, chain in enumerate(self._chains)
-            if turn < len(chain) and is_due(chain[turn])
+            if turn < len(chain) and chain[turn].fold in folds and is_due(chain[turn])
         }
         C = np.zeros(len(self._chains))
         for member, fit in todo.items():
@@ -319,8 +330,14 @@ class _Members:
             self._native.advance(C, np.full(len(C), self._tol), **self._aim)
         return todo
 
-    def look(self, fits: dict[int, _Fit], stage: _Stage, decide: bool) -> list[tuple[_Fit, tuple[Trained, Values]]]:
-        """What is known of the fits of these members; with ``decide`` after their problems were solved as closely as the scores need."""
+    def look(
+        self, fits: dict[int, _Fit], stage: _Stage, decide: _Choice
+    ) -> list[tuple[_Fit, tuple[Trained, Values], bool]]:
+        """What is known of the fits of these members, where ``decide`` says so after their problems were solved as closely as the scores need.
+
+        With each fit comes what ``decide`` said of it, which is asked once: as scores become known, other candidates are promising.
+        """
+        decides = {member: decide(fit) for member, fit in fits.items()}
         known = {member: self._look(member, fit) for member, fit in fits.items()}
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
         left = set(fits)
@@ -329,9 +346,14 @@ class _Members:
             for member in sorted(left):
                 trained, values = known[member]
                 rows = stage.open_rows(fits[member], trained, values)
-                if rows is not None and decide and trained.done:
+                if rows is not None and trained.done:
                     gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
-                if not gaps[:, member].any():
+                helps = gaps[:, member].any()
+                # Now, or never where nothing would help, not even the estimator's own proof.
+                if rows is not None and (decides[member] or not (helps or stage.needs_proof(fits[member], trained))):
+                    stage.tried.add((fits[member].candidate, fits[member].fold))
+                if not (decides[member] and helps):
+                    gaps[:, member] = 0.0
                     left.discard(member)
             if not left:
                 break
@@ -339,7 +361,7 @@ class _Members:
             for member in left:
                 changed = np.flatnonzero(gaps[:, member])
                 known[member] = self._look(member, fits[member], known[member][1], changed)
-        return [(fit, known[member]) for member, fit in fits.items()]
+        return [(fit, known[member], decides[member]) for member, fit in fits.items()]
 
     def _closer(self, fit: _Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
