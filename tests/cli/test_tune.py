@@ -114,11 +114,11 @@ def test_regressions_and_racing(tmp_path, path):
     X, y = data("smooth")
     table = tmp_path / "smooth.csv"
     table.write_text(csv_text(X, y))
-    options = ("-C", "1e-3,1,10", "--gamma", 0.3, "--epsilon", "0.01,0.1", "--scoring", "neg_mean_squared_error")
+    options = ("-C", "1e-3,1,10", "--gamma", "30,0.3", "--epsilon", "0.01,0.1", "--scoring", "neg_mean_squared_error")
     content = json.loads(run("tune", table, *options, "--json", "--out", path).stdout)
     assert content["class"] == "SVR" and [*content["best"]] == ["C", "epsilon", "gamma"]
     folds = KFold(5, shuffle=True, random_state=0)
-    grid = {"C": [1e-3, 1.0, 10.0], "gamma": [0.3], "epsilon": [0.01, 0.1]}
+    grid = {"C": [1e-3, 1.0, 10.0], "gamma": [30.0, 0.3], "epsilon": [0.01, 0.1]}
     search = GridSearchCV(gapless.SVR(), grid, cv=folds, scoring="neg_mean_squared_error").fit(X, y)
     assert content["best"] == search.best_params_
     raced = json.loads(run("tune", table, *options, "--racing", "--json", "--out", path).stdout)
