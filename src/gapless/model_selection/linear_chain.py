@@ -65,11 +65,11 @@ class LinearChains:
                     rows.begin_chain()
                 for place in chain:
                     if place in among and wishes.wanted(place, fold):
-                        fit = partial(
-                            self._alone.fit_one, candidates[place], params, folds[fold], (place, fold), wishes
+                        at = place, fold
+                        own = (
+                            None if rows is None else self._next(candidates[place], rows, folds[fold], at, wishes, part)
                         )
-                        own = None if rows is None else self._next(candidates[place], rows, (place, fold), part)
-                        yield fit() if own is None else self._decided(own, rows, folds[fold], wishes)
+                        yield own or self._alone.fit_one(candidates[place], params, folds[fold], at, wishes)
             for place in places:
                 if place not in chained and wishes.wanted(place, fold):
                     yield self._alone.fit_one(candidates[place], params, folds[fold], (place, fold), wishes)
@@ -100,20 +100,18 @@ class LinearChains:
         return fold
 
     def _next(
-        self, candidate: Candidate, rows: LinearFold, place: tuple[int, int], seconds: float
+        self, candidate: Candidate, rows: LinearFold, fold: Fold, place: tuple[int, int], wishes: Wishes, part: float
     ) -> FittedCandidate | None:
-        """The fit of the next candidate of a chain; None where it fails, or is not done."""
+        """The fit of the next candidate of a chain, trained on until its scores are decided; None where it fails or ends early.
+
+        ``part`` is its share of the seconds that the preparation of the rows took.
+        """
         estimator = with_parameters(self.estimator, candidate)
         estimator._fold, estimator._quiet = rows, True
-        fitted = fit_timed(estimator, rows.X, rows.y, {}, time.perf_counter() - seconds, place)
-        del estimator._quiet
+        fitted = fit_timed(estimator, rows.X, rows.y, {}, time.perf_counter() - part, place)
         if fitted.error is not None or not all(solved.proven for solved in estimator._solved):
             return None
-        return fitted
-
-    def _decided(self, fitted: FittedCandidate, rows: LinearFold, fold: Fold, wishes: Wishes) -> FittedCandidate:
-        """A fit of a chain, trained on until its scores are decided; the next one begins from there."""
-        estimator = fitted.estimator
+        del estimator._quiet
         again = partial(fit_in_place, estimator, rows.X, rows.y, {})
         fitted = decided(fitted, again, self.X, fold, wishes, rows.test)
         rows.end_fit(estimator.C, estimator._solved)
@@ -123,7 +121,7 @@ class LinearChains:
 
 def _is_ordinary(estimator: Any) -> bool:
     """Whether a fit with these parameters may begin from another one, without anybody watching."""
-    finite = isinstance(estimator.C, (int, float, np.integer, np.floating)) and 0 < estimator.C < np.inf
+    finite = isinstance(estimator.C, (int, float, np.integer, np.floating)) and 0 < float(estimator.C) < np.inf
     sparse = getattr(estimator, "penalty", "l2") == "l1" and estimator.multi_class == "ovr"
     return (
         finite
