@@ -111,7 +111,7 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
 
     @property
     def _kkt_tol(self) -> float | None:
-        """The bound on the KKT violation, for a tiny ``tol`` of the user's alone: a gap of 1e-16, float64's precision, still leaves w uncertain by 1e-8."""
+        """The bound on the KKT violation, where a tiny ``tol`` is asked for: a gap of 1e-16, float64's precision, leaves w uncertain by 1e-8."""
         asked = self.tol if self._asked_tol is None else self._asked_tol
         return self.tol if asked < 1e-10 else None
 

@@ -76,9 +76,13 @@ def decide(
         if rows is None or not rows.any():
             break
         crossing = _crossing(low, high, rows) if is_classifier(last) else rows
+        if not np.isfinite((high - low)[crossing]).any():  # of an l1 penalty, whose gap does not bound w
+            break
         if tol <= _LEAST_TOL:
             break
-        tol = max(_LEAST_TOL, tol * (_step(low[crossing], high[crossing]) if is_classifier(last) else _STEP))
+        # A fit may have come closer than its tol, and a tol that it meets already would not make it go on.
+        reached = min(tol, last.certificate_.relative_gap)
+        tol = max(_LEAST_TOL, reached * (_step(low[crossing], high[crossing]) if is_classifier(last) else _STEP))
         with _going_on(last, tol):
             fit()
         ends = _intervals_of(estimator, X)
