@@ -208,7 +208,8 @@ def test_verbose_says_what_is_shared(capsys):
     GridSearchCV(pipeline(), {"svm": [gl.NuSVC(), gl.SVR(), gl.LinearSVC()]}, cv=3, verbose=1, scoring="r2").fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
         "Pipeline: the steps before 'svm' are fitted once a fold for 3 candidates. NuSVC: 1 candidate is fitted one by one."
-        " SVR: 1 candidate is fitted one by one. LinearSVC: 1 candidate is fitted one by one."
+        " SVR: 1 candidate is fitted one by one. LinearSVC: candidates share the checked rows of a fold, and those that differ in C alone go on from"
+        " a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"steps": [[("svm", gl.SVC())]]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (

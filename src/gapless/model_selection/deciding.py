@@ -76,8 +76,6 @@ def decide(
         if rows is None or not rows.any():
             break
         crossing = _crossing(low, high, rows) if is_classifier(last) else rows
-        if not np.isfinite((high - low)[crossing]).any():  # of an l1 penalty, whose gap does not bound w
-            break
         if tol <= _LEAST_TOL:
             break
         # A fit may have come closer than its tol, and a tol that it meets already would not make it go on.
