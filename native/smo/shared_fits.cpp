@@ -432,11 +432,11 @@ class SharedFits::FamilyOf final : public Family {
     const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
     const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
     const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal);
-    const bool known = found.done[at] > 0 && found.steps[at] >= 0.0;
+    const bool known = found.done[at] > 0, closer = !known || gap < found.primal[at] - found.dual[at];
     const bool met = std::isfinite(gap) && gap <= goal && proven.violation <= targets.kkt;
     found.steps[at] = fit.steps;
     found.seconds[at] += seconds_since(began);
-    if (met || (known && gap < found.primal[at] - found.dual[at] && proven.violation <= targets.kkt)) {
+    if (closer && (met || (known && proven.violation <= targets.kkt))) {
       found.done[at] = 1;
       found.own[at] = proven.own;
       found.low[at] = offsets[0].low;

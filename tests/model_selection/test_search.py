@@ -215,7 +215,7 @@ def test_verbose_says_what_is_shared(capsys):
     assert capsys.readouterr().out.splitlines()[1] == (
         "Pipeline: the steps before 'svm' are fitted once a fold for 3 candidates. NuSVC: 1 candidate is fitted one by one."
         " SVR: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
-        " LinearSVC: 1 candidate is fitted one by one."
+        " LinearSVC: candidates share the checked rows of a fold, and those that differ in C alone go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"steps": [[("svm", gl.SVC())]]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (

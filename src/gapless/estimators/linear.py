@@ -22,6 +22,7 @@ from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
 from gapless.estimators.documented import LINEAR, LINEAR_MODEL, documented
 from gapless.estimators.kernel_spec import dense_if_small
+from gapless.estimators.linear_fold import LinearFold
 from gapless.estimators.linear_support import LinearSupport
 from gapless.estimators.multiclass import class_weights, encode_labels
 from gapless.estimators.parameters import (
@@ -59,6 +60,7 @@ _LINEAR: dict[str, Rule] = {
 
 class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = _LINEAR
+    _fold: LinearFold | None = None  # what a search shares between fits; set while it works on this one
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -67,6 +69,8 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
 
     def _take(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         check_parameters(self, self._rules)
+        if self._fold is not None:
+            return self._fold.training_data(self)
         X, y = take_training_data(self, X, y)
         n = X.shape[0]
         if sample_weight is None:
@@ -90,16 +94,26 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
             return "none"
         return "regularized" if self.intercept == "regularized" else "free"
 
-    def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray | None) -> Problem:
+    def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray | None, *, C: float) -> Problem:
         X = dense_if_small(X)  # small sparse data then gives the same model as the same data dense, to the last bit
         return Problem(
-            X, y, loss=loss, C=self.C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
+            X, y, loss=loss, C=C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
         )  # fmt: skip
+
+    def _problem(self, k: int, make: Callable[..., Problem]) -> Problem:
+        """Subproblem k, which ``make`` makes for a given C."""
+        return make(C=self.C) if self._fold is None else self._fold.problem(k, self.C, make)
+
+    def _starts(self, count: int) -> list[Solved | None]:
+        if self._fold is None or self.warm_start:
+            return super()._starts(count)
+        return self._fold.starts(count, self.C)
 
     @property
     def _kkt_tol(self) -> float | None:
-        """The bound on the KKT violation, for a tiny ``tol`` alone: a gap of 1e-16, float64's precision, still leaves w uncertain by 1e-8."""
-        return self.tol if self.tol < 1e-10 else None
+        """The bound on the KKT violation, where a tiny ``tol`` is asked for: a gap of 1e-16, float64's precision, leaves w uncertain by 1e-8."""
+        asked = self.tol if self._asked_tol is None else self._asked_tol
+        return self.tol if asked < 1e-10 else None
 
     def _opening(self, status: Status) -> str:
         if status is Status.MAX_ITER:
@@ -115,10 +129,14 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = take_features(self, X, reset=False)
+        X = self._features(X)
         coef: Any = self.coef_
         coef = coef.toarray() if sp.issparse(coef) else coef  # scikit-learn's method sparsify() makes coef_ sparse
         return row_products(X, coef.T) + self.intercept_
+
+    def _features(self, X: Any) -> Any:
+        known = self._fold is not None and X is self._fold.test
+        return X if known else take_features(self, X, reset=False)
 
     def decision_interval(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """(low, high): bounds on f(x) of the exact optimum, proven by the gap; infinite under an l1 penalty, whose gap does not bound w.
@@ -130,7 +148,7 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
         """
         scores = self._scores(X)
         reaches = [solved.reach for solved in self._solved]
-        X = take_features(self, X, reset=False).astype(np.float64, copy=False)
+        X = self._features(X).astype(np.float64, copy=False)
         squares = row_norms(X, squared=True)
         if self._intercept_kind == "free":
             columns, b = np.atleast_2d(scores.T).T, np.atleast_1d(self.intercept_)
@@ -252,7 +270,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         tasks = self._tasks(X, codes, weight, by_class)
         run = self._solve_all(
             len(tasks),
-            lambda k: tasks[k](),
+            lambda k: self._problem(k, tasks[k]),
             data=(X, y, sample_weight),
             kkt_tol=self._kkt_tol,
             max_iter=self.max_iter,
@@ -264,11 +282,11 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
 
     def _tasks(
         self, X: Any, codes: np.ndarray, weight: np.ndarray | None, by_class: np.ndarray | None
-    ) -> list[Callable[[], Problem]]:
-        """The problems: one for each class, or one for all. ``codes`` are −1 where the weight is zero; ``by_class`` is weight times class weight."""
-        options: dict[str, Any] = {
-            "C": self.C, "intercept": self._intercept_kind, "intercept_scale": self.intercept_scaling
-        }  # fmt: skip
+    ) -> list[Callable[..., Problem]]:
+        """The problems, which take their C: one for each class, or one for all. ``codes`` are −1 where the weight is zero; ``by_class`` is weight
+        times class weight.
+        """
+        options: dict[str, Any] = {"intercept": self._intercept_kind, "intercept_scale": self.intercept_scaling}
         if self.multi_class == "crammer_singer":
             codes = np.maximum(codes, 0)
             return [partial(CrammerSingerProblem, X, codes, len(self.classes_), sample_weight=by_class, **options)]
@@ -396,7 +414,7 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         deadline = Deadline(self.max_time)
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
-        problem = self._one_problem(X, y, cls(epsilon=float(self.epsilon)), weight)
+        problem = self._problem(0, partial(self._one_problem, X, y, cls(epsilon=float(self.epsilon)), weight))
         run = self._solve_all(
             1,
             lambda _: problem,

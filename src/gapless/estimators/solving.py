@@ -66,6 +66,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
     _quiet: bool = (
         False  # whether nothing is said of an early stop; set for fits that go on from a model which is good enough
     )
+    _asked_tol: float | None = (
+        None  # the tol that the user asked for, in a fit that a search trains on to a smaller one
+    )
     _in_samples: ClassVar[bool] = False  # whether the model is kept as coefficients of the samples, and not as w
 
     def _solve_all(

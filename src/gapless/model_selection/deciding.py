@@ -76,9 +76,11 @@ def decide(
         if rows is None or not rows.any():
             break
         crossing = _crossing(low, high, rows) if is_classifier(last) else rows
-        tol *= _step(low[crossing], high[crossing]) if is_classifier(last) else _STEP
-        if tol < _LEAST_TOL:
+        if tol <= _LEAST_TOL:
             break
+        # A fit may have come closer than its tol, and a tol that it meets already would not make it go on.
+        reached = min(tol, last.certificate_.relative_gap)
+        tol = max(_LEAST_TOL, reached * (_step(low[crossing], high[crossing]) if is_classifier(last) else _STEP))
         with _going_on(last, tol):
             fit()
         ends = _intervals_of(estimator, X)
@@ -91,12 +93,12 @@ def decide(
 def _going_on(last: Any, tol: float) -> Any:
     """A fit goes on from the last one, to a smaller tol, and says nothing where it does not reach it."""
     before = last.tol, last.warm_start
-    last.tol, last.warm_start, last._quiet = tol, True, True
+    last.tol, last.warm_start, last._quiet, last._asked_tol = tol, True, True, before[0]
     try:
         yield
     finally:
         last.tol, last.warm_start = before
-        del last._quiet
+        del last._quiet, last._asked_tol
 
 
 def _crossing(low: np.ndarray, high: np.ndarray, rows: np.ndarray) -> np.ndarray:

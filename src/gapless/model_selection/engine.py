@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from gapless import estimators
 from gapless.model_selection.fold import FoldFits
+from gapless.model_selection.linear_chain import LinearChains
 from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.shared import FAMILIES, SharedFits
 from gapless.model_selection.steps import PipelineFits
@@ -34,4 +35,6 @@ def engine_for(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any], n_job
         return PipelineFits(estimator, X, y, fit_params, n_jobs, last_step=engine_for)
     if type(estimator) in FAMILIES:
         return SharedFits(estimator, X, y, fit_params, n_jobs)
+    if type(estimator) in (estimators.LinearSVC, estimators.LinearSVR):
+        return LinearChains(estimator, X, y, fit_params, n_jobs)
     return OneByOne(estimator, X, y, fit_params, n_jobs)

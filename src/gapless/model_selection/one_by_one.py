@@ -38,14 +38,19 @@ class OneByOne:
             params = fold_params(self.X, self.fit_params, folds[fold][0])
             for place in places:
                 if wishes.wanted(place, fold):
-                    estimator = with_parameters(self.estimator, candidates[place])
-                    start = time.perf_counter()
-                    X, y = _safe_split(estimator, self.X, self.y, folds[fold][0])
-                    fitted = fit_timed(estimator, X, y, params, start, (place, fold))
-                    again = partial(fit_in_place, estimator, X, y, params)
-                    yield decided(fitted, again, self.X, folds[fold], wishes)
+                    yield self.fit_one(candidates[place], params, folds[fold], (place, fold), wishes)
 
         return by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
+
+    def fit_one(
+        self, candidate: Candidate, params: dict[str, Any], rows: Fold, place: tuple[int, int], wishes: Wishes
+    ) -> FittedCandidate:
+        """One fit; ``params`` are the parameters of ``fit`` for the training rows of the fold, and ``place`` is (candidate, fold)."""
+        estimator = with_parameters(self.estimator, candidate)
+        start = time.perf_counter()
+        X, y = _safe_split(estimator, self.X, self.y, rows[0])
+        fitted = fit_timed(estimator, X, y, params, start, place)
+        return decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, rows, wishes)
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: nothing."""
@@ -54,15 +59,16 @@ class OneByOne:
 
 
 def decided(
-    fitted: FittedCandidate, fit_again: Callable[[], Any], X: Any, rows: Fold, wishes: Wishes
+    fitted: FittedCandidate, fit_again: Callable[[], Any], X: Any, rows: Fold, wishes: Wishes, X_test: Any = None
 ) -> FittedCandidate:
-    """The fit, trained on until its scores are decided, with its answers for the test rows."""
+    """The fit, trained on until its scores are decided, with its answers for the test rows, which are cut from X unless they are given."""
     train, test = rows
     if fitted.error is not None or not wishes.needs_intervals or not len(test):
         return fitted
     start, error, answers = time.perf_counter(), None, None
     try:
-        X_test, _ = _safe_split(fitted.estimator, X, None, test, train)
+        if X_test is None:
+            X_test, _ = _safe_split(fitted.estimator, X, None, test, train)
         open_rows = partial(wishes.open_rows, fitted.candidate, fitted.fold)
         answers = decide(fitted.estimator, fit_again, X_test, open_rows)
     except Exception as raised:
