@@ -35,7 +35,7 @@ import gapless.model_selection
 MEASURED = Measurements(Path(__file__).parent / ".selection.json")
 REFERENCES = Measurements(Path(__file__).parent / ".selection-references.json")
 DATA = ("magic_gamma", "phishing", "letter", "pendigits")
-ROWS = 5000
+ROWS = 3000
 """Samples of each data set: with so many a run takes less than half an hour on two cores, without the searches at a tight tol."""
 STEPS = 7
 FOLDS = 5
