@@ -153,7 +153,7 @@ def test_samples_on_the_boundary_do_not_change_the_choice(seed, classes, mirrore
 def test_fits_that_the_engine_leaves_are_decided_as_well(few, made, monkeypatch):
     """The native object gives up after so many steps; the estimator's own stages go on from there, or anew where the samples are few."""
     expected = search(racing=False).fit(X, Y)
-    monkeypatch.setattr("gapless.model_selection.shared._TURNS", 0.0)
+    monkeypatch.setattr("gapless.model_selection.members._TURNS", 0.0)
     monkeypatch.setattr("gapless.model_selection.shared._FEW", few)
     for racing in (False, True):
         made.clear()

@@ -282,7 +282,7 @@ def test_targets_of_every_scale():
 
 
 def test_a_fit_goes_on_where_the_native_call_stopped(monkeypatch):
-    monkeypatch.setattr("gapless.model_selection.shared._TURNS", 0.2)
+    monkeypatch.setattr("gapless.model_selection.members._TURNS", 0.2)
     grid = {"C": [1.0, 30.0], "epsilon": [0.01]}
     ours = fits_of(GridSearchCV(gl.SVR(gamma=0.3), grid, cv=CV), X, Y)
     alone = fits_of(sklearn.model_selection.GridSearchCV(gl.SVR(gamma=0.3), grid, cv=CV), X, Y)

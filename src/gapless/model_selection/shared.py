@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,12 +24,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
-from gapless import _native
 from gapless.data.scale import LARGEST
 from gapless.data.validate import as_weights
 from gapless.errors import GaplessError
 from gapless.estimators import SVC, SVR
-from gapless.estimators.every_pair import Found
 from gapless.estimators.kernel_spec import dense_if_small, resolve_kernel
 from gapless.estimators.parameters import check_parameters
 from gapless.kernels import Kernel, Validity
@@ -46,31 +44,16 @@ from gapless.model_selection.fold import (
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.kernel_table import KernelTable, Tables, fits_in_memory
+from gapless.model_selection.kernel_table import Tables, fits_in_memory
+from gapless.model_selection.members import Choice, Fit, Members
 from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.model_selection.regression_family import RegressionFamily
-from gapless.solve import AHEAD, STRICTER
 
 FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamily}
 """What the samples of an estimator are, by its class."""
 
-_TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
-_LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
 _PROMISING = 3  # candidates of a race whose scores are decided fold by fold; by hand: others are rarely among the best in the end
-_ROUNDED = 1.5  # what is asked of a gap is at least so many times the part of it that is rounding
-
-
-class _Fit(NamedTuple):
-    """A candidate on a fold, and what its problem depends on besides the kernel."""
-
-    candidate: int
-    fold: int
-    C: float
-    terms: tuple[float, ...]  # the weight of each class, or ε
-
-
-_Choice = Callable[[_Fit], bool]
 
 
 class SharedFits:
@@ -115,7 +98,7 @@ class SharedFits:
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
     def _run(
-        self, stage: _Stage, candidates: Iterable[int], folds: Sequence[Sequence[int]], decide: _Choice
+        self, stage: _Stage, candidates: Iterable[int], folds: Sequence[Sequence[int]], decide: Choice
     ) -> Iterator[FittedCandidate]:
         """The fits of these candidates on these groups of folds, one after the other, kernel by kernel; ``decide`` says whether to decide a score."""
         chosen, keys = set(candidates), list(stage.plan.by_kernel)
@@ -129,14 +112,14 @@ class SharedFits:
                 yield from self._fit_kernel(stage, stage.plan.kernels[key], own, folds, decide)
 
     def _fit_kernel(
-        self, stage: _Stage, kernel: Kernel, fits: list[_Fit], folds: Sequence[Sequence[int]], decide: _Choice
+        self, stage: _Stage, kernel: Kernel, fits: list[Fit], folds: Sequence[Sequence[int]], decide: Choice
     ) -> Iterator[FittedCandidate]:
         """The fits of one kernel."""
         began = time.perf_counter()
         table = stage.tables.table(kernel)
         if table is None:  # the fits say in words what is wrong
             return
-        members = _Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
+        members = Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
         for group in folds:
             for turn in range(members.longest):
@@ -149,7 +132,7 @@ class SharedFits:
                     yield self._fitted(stage, members.length, fit, found, part, decides)
 
     def _fitted(
-        self, stage: _Stage, length: np.ndarray, fit: _Fit, found: tuple[Trained, Values], seconds: float, decide: bool
+        self, stage: _Stage, length: np.ndarray, fit: Fit, found: tuple[Trained, Values], seconds: float, decide: bool
     ) -> FittedCandidate:
         """One fit, from what was found of it.
 
@@ -198,14 +181,14 @@ class _Stage:
         self._open: set[tuple[int, int]] = set()
         self.tried: set[tuple[int, int]] = set()
 
-    def is_due(self, fit: _Fit, decide: _Choice) -> bool:
+    def is_due(self, fit: Fit, decide: Choice) -> bool:
         """Whether a fit is to be made, or made again to decide its score, which is tried once."""
         place = fit.candidate, fit.fold
         if place not in self.done:
             return self.wishes.wanted(*place) or (self.wishes.left_open(*place) and decide(fit))
         return place in self._open and place not in self.tried and decide(fit)
 
-    def needs_proof(self, fit: _Fit, trained: Trained) -> bool:
+    def needs_proof(self, fit: Fit, trained: Trained) -> bool:
         """Whether the score of a fit is still open, and the estimator is to decide it.
 
         That is where the fit is not done, or where its samples are so few that a proof with twice the digits takes no more than the search.
@@ -213,7 +196,7 @@ class _Stage:
         few = len(self.plan.folds[fit.fold][0]) <= _FEW
         return (few or not trained.done) and (fit.candidate, fit.fold) in self._open
 
-    def open_rows(self, fit: _Fit, trained: Trained, values: Values) -> np.ndarray | None:
+    def open_rows(self, fit: Fit, trained: Trained, values: Values) -> np.ndarray | None:
         """The test rows of a fit that its values leave open, all where it is not done; None where it need not be decided."""
         low, high = values.low, values.high
         if not trained.done:  # nothing is known of its values
@@ -247,7 +230,7 @@ class _Plan(NamedTuple):
     folds: list[tuple[np.ndarray, np.ndarray]]
     families: Families
     kernels: dict[Any, Kernel]
-    by_kernel: dict[Any, list[_Fit]]
+    by_kernel: dict[Any, list[Fit]]
 
     @classmethod
     def of(cls, search: SharedFits, estimators: list[SVC | SVR], folds: list[Fold]) -> _Plan | None:
@@ -268,7 +251,7 @@ class _Plan(NamedTuple):
         except (ValueError, TypeError):
             return None
         kernels: dict[Any, Kernel] = {}
-        by_kernel: dict[Any, list[_Fit]] = defaultdict(list)
+        by_kernel: dict[Any, list[Fit]] = defaultdict(list)
         # A row that a fold has several times, as in a bootstrap, would need a weight for each time.
         complete = [
             j for j, (train, _) in enumerate(rows) if len(np.unique(train)) == len(train) and families.is_complete(j)
@@ -280,7 +263,7 @@ class _Plan(NamedTuple):
                 train = rows[j][0]
                 try:
                     kernel = resolve_kernel(estimator, X[train], weight[train]).kernel
-                    fit = _Fit(k, j, float(estimator.C), families.terms(estimator, j))
+                    fit = Fit(k, j, float(estimator.C), families.terms(estimator, j))
                 except (ValueError, TypeError, GaplessError):
                     continue
                 if kernel is None or not _is_told_by_its_name(kernel):
@@ -292,102 +275,6 @@ class _Plan(NamedTuple):
                 kernels[key] = kernel
                 by_kernel[key].append(fit)
         return cls(rows, families, kernels, by_kernel)
-
-
-class _Members:
-    """The fits of one kernel: a member of the native object for each fold and each choice of terms."""
-
-    def __init__(self, families: Families, table: KernelTable, fits: list[_Fit], estimator: SVC | SVR) -> None:
-        self._families, self._tol, self._kkt = families, estimator._gap_tol, estimator._kkt_tol
-        chains: dict[Any, list[_Fit]] = defaultdict(list)
-        for fit in sorted(fits, key=lambda fit: fit.C):
-            chains[fit.fold, fit.terms].append(fit)
-        self._chains = list(chains.values())
-        self.longest = max(len(chain) for chain in self._chains)
-        self.length = np.sqrt(np.maximum(0.0, table.diagonal))
-        weights = [families.weights(chain[0].fold, chain[0].terms) for chain in self._chains]
-        epsilon = [families.epsilon(chain[0].terms) for chain in self._chains]
-        self._native: Any = _native.SharedFits(
-            table.entries, table.diagonal, table.g, table.r, families.places, families.starts, families.p, families.margins,
-            np.array(weights), np.array(epsilon),
-        )  # fmt: skip
-
-    @property
-    def _aim(self) -> dict[str, float]:
-        return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
-
-    def advance(self, turn: int, folds: Sequence[int], is_due: _Choice) -> dict[int, _Fit]:
-        """Solve the next C of each member of these folds, where that is due; the fits by member."""
-        todo = {
-            member: chain[turn]
-            for member, chain in enumerate(self._chains)
-            if turn < len(chain) and chain[turn].fold in folds and is_due(chain[turn])
-        }
-        C = np.zeros(len(self._chains))
-        for member, fit in todo.items():
-            C[member] = fit.C
-        if todo:
-            self._native.advance(C, np.full(len(C), self._tol), **self._aim)
-        return todo
-
-    def look(
-        self, fits: dict[int, _Fit], stage: _Stage, decide: _Choice
-    ) -> list[tuple[_Fit, tuple[Trained, Values], bool]]:
-        """What is known of the fits of these members, where ``decide`` says so after their problems were solved as closely as the scores need.
-
-        With each fit comes what ``decide`` said of it, which is asked once: as scores become known, other candidates are promising.
-        """
-        decides = {member: decide(fit) for member, fit in fits.items()}
-        known = {member: self._look(member, fit) for member, fit in fits.items()}
-        last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
-        left = set(fits)
-        for _ in range(self._families.closer_steps):
-            gaps = np.zeros(last.shape)
-            for member in sorted(left):
-                trained, values = known[member]
-                rows = stage.open_rows(fits[member], trained, values)
-                if rows is not None and trained.done:
-                    gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
-                helps = gaps[:, member].any()
-                # Now, or never where nothing would help, not even the estimator's own proof.
-                if rows is not None and (decides[member] or not (helps or stage.needs_proof(fits[member], trained))):
-                    stage.tried.add((fits[member].candidate, fits[member].fold))
-                if not (decides[member] and helps):
-                    gaps[:, member] = 0.0
-                    left.discard(member)
-            if not left:
-                break
-            self._native.tighten(gaps.ravel(), **self._aim)
-            for member in left:
-                changed = np.flatnonzero(gaps[:, member])
-                known[member] = self._look(member, fits[member], known[member][1], changed)
-        return [(fit, known[member], decides[member]) for member, fit in fits.items()]
-
-    def _closer(self, fit: _Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
-
-        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the gaps when
-        it was last asked for, and become those of now.
-        """
-        gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
-        length = self.length[self._families.scored(fit.fold)[rows]]
-        wanted = np.maximum(self._families.enough(values, rows, length, gap), _ROUNDED * rounding)
-        asked = (gap < 0.5 * last) & (wanted < gap)
-        last[:] = np.where(asked, gap, last)
-        primal = np.where(asked, trained.columns["primal"], 1.0)
-        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / primal, _LEAST_GAP), 0.0)
-
-    def _look(
-        self, member: int, fit: _Fit, known: Values | None = None, changed: np.ndarray | None = None
-    ) -> tuple[Trained, Values]:
-        """What was found of a member, and its values; where these are known, only problems that have changed are looked at."""
-        beta = np.empty(len(self._families.places))
-        self._native.beta(member, beta)
-        own = slice(member, None, len(self._chains))
-        trained = Trained(
-            beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
-        )
-        return trained, self._families.values(self._native, member, fit.fold, known, changed)
 
 
 def _is_ordinary(estimator: SVC | SVR) -> bool:

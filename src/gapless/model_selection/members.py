@@ -1,0 +1,132 @@
+"""The fits of one kernel: members of a native object, which go from C to C together, and are solved more closely where a score asks for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gapless import _native
+from gapless.estimators import SVC, SVR
+from gapless.estimators.every_pair import Found
+from gapless.model_selection.families import Families, Trained, Values
+from gapless.model_selection.kernel_table import KernelTable
+from gapless.solve import AHEAD, STRICTER
+
+if TYPE_CHECKING:
+    from gapless.model_selection.shared import _Stage
+
+_TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
+_LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
+_ROUNDED = 1.5  # what is asked of a gap is at least so many times the part of it that is rounding
+
+
+class Fit(NamedTuple):
+    """A candidate on a fold, and what its problem depends on besides the kernel."""
+
+    candidate: int
+    fold: int
+    C: float
+    terms: tuple[float, ...]  # the weight of each class, or ε
+
+
+Choice = Callable[[Fit], bool]
+"""Whether something is to be done with a fit."""
+
+
+class Members:
+    """The fits of one kernel: a member of the native object for each fold and each choice of terms."""
+
+    def __init__(self, families: Families, table: KernelTable, fits: list[Fit], estimator: SVC | SVR) -> None:
+        self._families, self._tol, self._kkt = families, estimator._gap_tol, estimator._kkt_tol
+        chains: dict[Any, list[Fit]] = defaultdict(list)
+        for fit in sorted(fits, key=lambda fit: fit.C):
+            chains[fit.fold, fit.terms].append(fit)
+        self._chains = list(chains.values())
+        self.longest = max(len(chain) for chain in self._chains)
+        self.length = np.sqrt(np.maximum(0.0, table.diagonal))
+        weights = [families.weights(chain[0].fold, chain[0].terms) for chain in self._chains]
+        epsilon = [families.epsilon(chain[0].terms) for chain in self._chains]
+        self._native: Any = _native.SharedFits(
+            table.entries, table.diagonal, table.g, table.r, families.places, families.starts, families.p, families.margins,
+            np.array(weights), np.array(epsilon),
+        )  # fmt: skip
+
+    @property
+    def _aim(self) -> dict[str, float]:
+        return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
+
+    def advance(self, turn: int, folds: Sequence[int], is_due: Choice) -> dict[int, Fit]:
+        """Solve the next C of each member of these folds, where that is due; the fits by member."""
+        todo = {
+            member: chain[turn]
+            for member, chain in enumerate(self._chains)
+            if turn < len(chain) and chain[turn].fold in folds and is_due(chain[turn])
+        }
+        C = np.zeros(len(self._chains))
+        for member, fit in todo.items():
+            C[member] = fit.C
+        if todo:
+            self._native.advance(C, np.full(len(C), self._tol), **self._aim)
+        return todo
+
+    def look(
+        self, fits: dict[int, Fit], stage: _Stage, decide: Choice
+    ) -> list[tuple[Fit, tuple[Trained, Values], bool]]:
+        """What is known of the fits of these members, where ``decide`` says so after their problems were solved as closely as the scores need.
+
+        With each fit comes what ``decide`` said of it, which is asked once: as scores become known, other candidates are promising.
+        """
+        decides = {member: decide(fit) for member, fit in fits.items()}
+        known = {member: self._look(member, fit) for member, fit in fits.items()}
+        last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
+        left = set(fits)
+        for _ in range(self._families.closer_steps):
+            gaps = np.zeros(last.shape)
+            for member in sorted(left):
+                trained, values = known[member]
+                rows = stage.open_rows(fits[member], trained, values)
+                if rows is not None and trained.done:
+                    gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
+                helps = gaps[:, member].any()
+                # Now, or never where nothing would help, not even the estimator's own proof.
+                if rows is not None and (decides[member] or not (helps or stage.needs_proof(fits[member], trained))):
+                    stage.tried.add((fits[member].candidate, fits[member].fold))
+                if not (decides[member] and helps):
+                    gaps[:, member] = 0.0
+                    left.discard(member)
+            if not left:
+                break
+            self._native.tighten(gaps.ravel(), **self._aim)
+            for member in left:
+                changed = np.flatnonzero(gaps[:, member])
+                known[member] = self._look(member, fits[member], known[member][1], changed)
+        return [(fit, known[member], decides[member]) for member, fit in fits.items()]
+
+    def _closer(self, fit: Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
+
+        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the gaps when
+        it was last asked for, and become those of now.
+        """
+        gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
+        length = self.length[self._families.scored(fit.fold)[rows]]
+        wanted = np.maximum(self._families.enough(values, rows, length, gap), _ROUNDED * rounding)
+        asked = (gap < 0.5 * last) & (wanted < gap)
+        last[:] = np.where(asked, gap, last)
+        primal = np.where(asked, trained.columns["primal"], 1.0)
+        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / primal, _LEAST_GAP), 0.0)
+
+    def _look(
+        self, member: int, fit: Fit, known: Values | None = None, changed: np.ndarray | None = None
+    ) -> tuple[Trained, Values]:
+        """What was found of a member, and its values; where these are known, only problems that have changed are looked at."""
+        beta = np.empty(len(self._families.places))
+        self._native.beta(member, beta)
+        own = slice(member, None, len(self._chains))
+        trained = Trained(
+            beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
+        )
+        return trained, self._families.values(self._native, member, fit.fold, known, changed)
