@@ -9,10 +9,7 @@
 #include "core/runs.hpp"
 #include "proof/table_proof.hpp"
 #include "proof/table_sums.hpp"
-#include "smo/active_set.hpp"
-#include "smo/engine.hpp"
-#include "smo/gap_estimate.hpp"
-#include "smo/violation.hpp"
+#include "smo/starts.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -21,25 +18,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
 constexpr Index columns = 512;      // columns of the table that a thread sums at a time
-constexpr Index tile = 64;           // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
+constexpr Index tile = 64;          // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
 constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
-
-// The problem of a member at its present C.
-struct Fit {
-  double C = 0.0, gap = 0.0;  // `gap` is the target, 0 where nothing is to be done
-  std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
-  std::vector<double> next_beta, next_f;               // the point to be proven
-  std::unique_ptr<Smo> engine;
-  std::vector<Index> free;
-  proof::Repair repair;
-  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0;
-  bool fresh = false;  // whether this is its first C
-  bool asked = false;  // whether a closer proof of the same problem is asked for
-  bool left = false;  // whether the engine gave up
-};
 
 // What decision values of a proven model are made from: rows of the table and their factors, and the numbers of its proof.
 struct Expansion {
@@ -88,7 +71,7 @@ class SharedFits::FamilyOf final : public Family {
     std::vector<Index> todo, tried;  // `tried` are the members with another point to try
     std::vector<double> ratios(fits_.size(), 0.0);
     for (Index m = 0; m < count(fits_.size()); ++m) {
-      Fit& fit = fits_[m];
+      MemberFit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
       todo.push_back(m);
@@ -96,7 +79,7 @@ class SharedFits::FamilyOf final : public Family {
       fit.next_beta.assign(m_, 0.0);
       if (!fit.fresh) {
         ratios[m] = C[m] / fit.C;
-        if (go_on(fit, ratios[m])) tried.push_back(m);
+        if (go_on(samples(), fit, ratios[m])) tried.push_back(m);
       }
       fit.C = C[m];
       fit.gap = gap[m];
@@ -112,22 +95,22 @@ class SharedFits::FamilyOf final : public Family {
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
-      if (fit.fresh && begin(fit)) tried.push_back(m);
+      if (fit.fresh && begin(samples(), fit)) tried.push_back(m);
     }
     if (!tried.empty()) {
       copy_table();
-      expand(tried, &Fit::next_beta, &Fit::next_f);
+      expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
     }
     for (const Index m : todo) {
       const bool other = std::find(tried.begin(), tried.end(), m) != tried.end();
-      if (!fits_[m].fresh) end_going_on(fits_[m], ratios[m], other);
-      if (other) take_better(fits_[m], kkt);
+      if (!fits_[m].fresh) end_going_on(samples(), fits_[m], ratios[m], other);
+      if (other) take_better(samples(), fits_[m], kkt);
     }
     std::erase_if(tried, [&](Index m) { return !(table_.margins && fits_[m].fresh); });
     if (tried.empty()) return;
-    for (const Index m : tried) nearest_first(fits_[m]);
-    expand(tried, &Fit::next_beta, &Fit::next_f);
-    for (const Index m : tried) take_better(fits_[m], kkt);
+    for (const Index m : tried) nearest_first(samples(), fits_[m]);
+    expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
+    for (const Index m : tried) take_better(samples(), fits_[m], kkt);
   }
 
   void ask(Vector gap) override {
@@ -145,7 +128,7 @@ class SharedFits::FamilyOf final : public Family {
     const Clock::time_point began = Clock::now();
     copy_table();
     for (const Index m : pending) {
-      Fit& fit = fits_[m];
+      MemberFit& fit = fits_[m];
       fit.left = false;
       // A first proof finds most gaps small enough where no violation is too large: only where it does not the engine estimates the gap itself.
       fit.gap_target = fit.asked ? fit.gap : infinity;
@@ -154,19 +137,19 @@ class SharedFits::FamilyOf final : public Family {
     std::vector<proof::TableRoom> rooms(static_cast<std::size_t>(core_count()));
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
       share(count(pending.size()), [&](Index k, int) { step(fits_[pending[k]], targets.turns); });
-      const double terms = expand(pending, &Fit::next_beta, &Fit::next_f);
+      const double terms = expand(pending, &MemberFit::next_beta, &MemberFit::next_f);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];
         judge(fits_[m], targets, terms, rooms[thread], began, number * count(fits_.size()) + m, found);
       });
       std::erase_if(pending, [&](Index m) { return fits_[m].left || fits_[m].gap == 0.0; });
     }
-    for (Fit& fit : fits_) fit.engine.reset();
-    for (Fit& fit : fits_) fit.gap = 0.0;
+    for (MemberFit& fit : fits_) fit.engine.reset();
+    for (MemberFit& fit : fits_) fit.gap = 0.0;
   }
 
   Expansion expansion(Index member, Index at, const SharedSolutions& found) const override {
-    const Fit& fit = fits_[member];
+    const MemberFit& fit = fits_[member];
     Expansion out;
     if (!covers_all())
       for (Index i = 0; i < m_; ++i)
@@ -185,7 +168,7 @@ class SharedFits::FamilyOf final : public Family {
   }
 
   void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f, double* errors) const override {
-    const Fit& fit = fits_[member];
+    const MemberFit& fit = fits_[member];
     const Index n = end - begin;
     if (covers_all()) {
       std::copy_n(fit.f.data() + begin, n, f);
@@ -224,142 +207,11 @@ class SharedFits::FamilyOf final : public Family {
 
   bool covers_all() const { return m_ == all_.rows && std::equal(order_.begin(), order_.end(), places_.begin()); }
 
-  DualBox box(const Fit& fit) const { return {p_.data(), fit.epsilon.data(), zeros_.data(), fit.lower.data(), fit.upper.data(), m_}; }
-
-  // Begins with the other point where that is the better one: of a first C by its duality gap, else by the number of variables that violate by more than
-  // `kkt`, each of which will have to move.
-  void take_better(Fit& fit, double kkt) const {
-    const Start other = judged(fit, fit.next_beta, fit.next_f, kkt), own = judged(fit, fit.beta, fit.f, kkt);
-    if (fit.fresh ? other.gap >= own.gap : other.violators >= own.violators) return;
-    fit.beta = fit.next_beta;
-    fit.f = fit.next_f;
-  }
-  struct Start {
-    double gap;
-    Index violators;
-  };
-  Start judged(const Fit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) const {
-    const DualBox dual = box(fit);
-    double offset = 0.0, gap = 0.0;
-    if (fit.fresh) {
-      std::vector<Index> room;
-      gap = own_gap(dual, m_, beta.data(), f.data(), {groups_.data(), 1}, totals_.data(), true, &offset, room).gap;
-    } else {
-      std::vector<double> up(m_), down(m_);
-      survey(dual, m_, diagonal_.data(), beta.data(), f.data(), {groups_.data(), 1}, true, up.data(), down.data());
-      offset = middle(up, down);
-    }
-    Index violators = 0;
-    for (Index i = 0; i < m_; ++i) {
-      const double level = f[i] + offset;
-      violators += dual.rise(i, beta[i]) - level > kkt || level - dual.fall(i, beta[i]) > kkt;
-    }
-    return {gap, violators};
-  }
-  // An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
-  static double middle(std::vector<double>& up, std::vector<double>& down) {
-    std::erase_if(up, [](double value) { return value <= -big; });
-    std::erase_if(down, [](double value) { return value >= big; });
-    if (up.empty() || down.empty()) return 0.0;
-    // The k-th largest rise and the k-th least fall, for the largest k at which they still violate.
-    std::sort(up.begin(), up.end(), std::greater<>());
-    std::sort(down.begin(), down.end());
-    std::size_t k = 0;
-    while (k + 1 < up.size() && k + 1 < down.size() && up[k] > down[k]) ++k;
-    return 0.5 * (up[k] + down[k]);
-  }
-
-  // The first β of a member, and as another point to try, where C is so small that it may be better: every β at its bound, those of the heavier class
-  // reduced to the sum of the other's.
-  bool begin(Fit& fit) const {
-    fit.beta.assign(m_, 0.0);
-    fit.f.assign(m_, 0.0);
-    if (!table_.margins) return false;
-    double up = 0.0, down = 0.0, square = 0.0;
-    for (Index i = 0; i < m_; ++i) {
-      up += fit.upper[i];
-      down -= fit.lower[i];
-    }
-    const double most = std::min(up, down);
-    if (!(most > 0.0)) return false;
-    for (Index i = 0; i < m_; ++i) {
-      fit.next_beta[i] = fit.upper[i] * (most / up) + fit.lower[i] * (most / down);
-      square += fit.next_beta[i] * fit.next_beta[i] * diagonal_[i];
-    }
-    return 2.0 * most > square;  // βᵀKβ is at least about that, unless classes cancel
-  }
-
-  // The point to try next after `begin`: of the heavier class the samples that are nearest to the other one are at their bounds, and the rest at 0.
-  void nearest_first(Fit& fit) const {
-    double up = 0.0, down = 0.0;
-    for (Index i = 0; i < m_; ++i) {
-      up += fit.upper[i];
-      down -= fit.lower[i];
-    }
-    const double sign = up > down ? 1.0 : -1.0;
-    std::vector<Index> order;
-    for (Index i = 0; i < m_; ++i)
-      if (p_[i] == sign) order.push_back(i);
-    std::sort(order.begin(), order.end(), [&](Index i, Index j) { return sign * fit.f[i] < sign * fit.f[j]; });
-    double left = std::min(up, down);
-    for (const Index i : order) {
-      const double size = std::min(left, sign > 0.0 ? fit.upper[i] : -fit.lower[i]);
-      fit.next_beta[i] = sign * size;
-      left -= size;
-    }
-  }
-
-  // Goes on from the optimum at the last C, whose bounds the fit still has: with the best multiple of β, up to `ratio`, that is within the new bounds.
-  // Another point to try, if any β is at a bound: those at a bound stay there, at the new one, and the others share what the sum of all is short of.
-  // Its f is that of β times the ratio, but for the other variables, which are few: next_beta is what these differ by.
-  bool go_on(Fit& fit, double ratio) const {
-    double linear = 0.0, square = 0.0, total = 0.0, room_up = 0.0, room_down = 0.0;
-    bool bounded = false;
-    fit.free.clear();
-    for (Index i = 0; i < m_; ++i) {
-      const double b = fit.beta[i];
-      if (b == 0.0) continue;
-      linear += p_[i] * b - fit.epsilon[i] * std::fabs(b);
-      square += b * fit.f[i];
-      if (b <= fit.lower[i] || b >= fit.upper[i]) {
-        bounded = true;
-        total += ratio * b;
-      } else {
-        fit.free.push_back(i);
-        const double within = std::clamp(b, ratio * fit.lower[i], ratio * fit.upper[i]);
-        total += within;
-        room_up += ratio * fit.upper[i] - within;
-        room_down += within - ratio * fit.lower[i];
-      }
-    }
-    if (bounded) {
-      const double part = total > 0.0 ? -std::min(1.0, total / room_down) : total < 0.0 ? std::min(1.0, -total / room_up) : 0.0;
-      for (const Index i : fit.free) {
-        const double low = ratio * fit.lower[i], high = ratio * fit.upper[i], within = std::clamp(fit.beta[i], low, high);
-        const double to = within + (part < 0.0 ? part * (within - low) : part * (high - within));
-        fit.next_beta[i] = std::clamp(to, low, high) - ratio * fit.beta[i];
-      }
-      bounded = std::fabs(total) <= (total > 0.0 ? room_down : room_up);  // else the sum is out of reach that way
-    }
-    const double best = square > 0.0 ? linear / square : ratio;
-    fit.scale = std::clamp(best, 0.0, ratio);
-    return bounded;
-  }
-
-  // From what `go_on` has left in next_beta and its expansion in next_f, the other point itself; and the best multiple in place of β.
-  void end_going_on(Fit& fit, double ratio, bool bounded) const {
-    for (Index i = 0; i < m_; ++i) {
-      if (bounded) {
-        fit.next_beta[i] = std::clamp(ratio * fit.beta[i] + fit.next_beta[i], fit.lower[i], fit.upper[i]);
-        fit.next_f[i] += ratio * fit.f[i];
-      }
-      fit.beta[i] = std::clamp(fit.scale * fit.beta[i], fit.lower[i], fit.upper[i]);
-      fit.f[i] *= fit.scale;
-    }
-  }
+  FamilySamples samples() const { return {p_, diagonal_, zeros_, totals_, groups_, table_.margins}; }
+  DualBox box(const MemberFit& fit) const { return samples().box(fit); }
 
   // f = Kβ for some members at a time; returns the roundings of each sum.
-  double expand(const std::vector<Index>& which, std::vector<double> Fit::* beta, std::vector<double> Fit::* f) {
+  double expand(const std::vector<Index>& which, std::vector<double> MemberFit::* beta, std::vector<double> MemberFit::* f) {
     const Index models = count(which.size());
     std::vector<const T*> rows;
     std::vector<double> c;
@@ -380,7 +232,7 @@ class SharedFits::FamilyOf final : public Family {
     return proof::table_roundings(count(rows.size()));
   }
 
-  void step(Fit& fit, double turns) {
+  void step(MemberFit& fit, double turns) {
     if (!fit.engine) {
       SmoEntries entries = {.places = order_};
       if constexpr (sizeof(T) == 4) {
@@ -427,7 +279,7 @@ class SharedFits::FamilyOf final : public Family {
     });
   }
 
-  void judge(Fit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
+  void judge(MemberFit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
     proof::Interval offsets[1];
     const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
     const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
@@ -474,7 +326,7 @@ class SharedFits::FamilyOf final : public Family {
   std::vector<Index> groups_, order_;
   std::vector<T> buffer_;
   Matrix<const T> table_of_family_ = {};
-  std::vector<Fit> fits_;
+  std::vector<MemberFit> fits_;
 };
 
 SharedFits::SharedFits(const SharedTable& table) : table_(table), members_(table.weights.rows) {

@@ -1,0 +1,141 @@
+#include "smo/starts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "smo/gap_estimate.hpp"
+#include "smo/violation.hpp"
+
+namespace gapless::smo {
+namespace {
+
+struct Start {
+  double gap;
+  Index violators;
+};
+
+// An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
+double middle(std::vector<double>& up, std::vector<double>& down) {
+  std::erase_if(up, [](double value) { return value <= -big; });
+  std::erase_if(down, [](double value) { return value >= big; });
+  if (up.empty() || down.empty()) return 0.0;
+  // The k-th largest rise and the k-th least fall, for the largest k at which they still violate.
+  std::sort(up.begin(), up.end(), std::greater<>());
+  std::sort(down.begin(), down.end());
+  std::size_t k = 0;
+  while (k + 1 < up.size() && k + 1 < down.size() && up[k] > down[k]) ++k;
+  return 0.5 * (up[k] + down[k]);
+}
+
+Start judged(const FamilySamples& samples, const MemberFit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) {
+  const DualBox dual = samples.box(fit);
+  double offset = 0.0, gap = 0.0;
+  if (fit.fresh) {
+    std::vector<Index> room;
+    gap = own_gap(dual, samples.size(), beta.data(), f.data(), {samples.groups.data(), 1}, samples.totals.data(), true, &offset, room).gap;
+  } else {
+    std::vector<double> up(samples.size()), down(samples.size());
+    survey(dual, samples.size(), samples.diagonal.data(), beta.data(), f.data(), {samples.groups.data(), 1}, true, up.data(), down.data());
+    offset = middle(up, down);
+  }
+  Index violators = 0;
+  for (Index i = 0; i < samples.size(); ++i) {
+    const double level = f[i] + offset;
+    violators += dual.rise(i, beta[i]) - level > kkt || level - dual.fall(i, beta[i]) > kkt;
+  }
+  return {gap, violators};
+}
+
+}  // namespace
+
+bool begin(const FamilySamples& samples, MemberFit& fit) {
+  fit.beta.assign(samples.size(), 0.0);
+  fit.f.assign(samples.size(), 0.0);
+  if (!samples.margins) return false;
+  double up = 0.0, down = 0.0, square = 0.0;
+  for (Index i = 0; i < samples.size(); ++i) {
+    up += fit.upper[i];
+    down -= fit.lower[i];
+  }
+  const double most = std::min(up, down);
+  if (!(most > 0.0)) return false;
+  for (Index i = 0; i < samples.size(); ++i) {
+    fit.next_beta[i] = fit.upper[i] * (most / up) + fit.lower[i] * (most / down);
+    square += fit.next_beta[i] * fit.next_beta[i] * samples.diagonal[i];
+  }
+  return 2.0 * most > square;  // βᵀKβ is at least about that, unless classes cancel
+}
+
+void nearest_first(const FamilySamples& samples, MemberFit& fit) {
+  double up = 0.0, down = 0.0;
+  for (Index i = 0; i < samples.size(); ++i) {
+    up += fit.upper[i];
+    down -= fit.lower[i];
+  }
+  const double sign = up > down ? 1.0 : -1.0;
+  std::vector<Index> order;
+  for (Index i = 0; i < samples.size(); ++i)
+    if (samples.p[i] == sign) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return sign * fit.f[i] < sign * fit.f[j]; });
+  double left = std::min(up, down);
+  for (const Index i : order) {
+    const double size = std::min(left, sign > 0.0 ? fit.upper[i] : -fit.lower[i]);
+    fit.next_beta[i] = sign * size;
+    left -= size;
+  }
+}
+
+bool go_on(const FamilySamples& samples, MemberFit& fit, double ratio) {
+  double linear = 0.0, square = 0.0, total = 0.0, room_up = 0.0, room_down = 0.0;
+  bool bounded = false;
+  fit.free.clear();
+  for (Index i = 0; i < samples.size(); ++i) {
+    const double b = fit.beta[i];
+    if (b == 0.0) continue;
+    linear += samples.p[i] * b - fit.epsilon[i] * std::fabs(b);
+    square += b * fit.f[i];
+    if (b <= fit.lower[i] || b >= fit.upper[i]) {
+      bounded = true;
+      total += ratio * b;
+    } else {
+      fit.free.push_back(i);
+      const double within = std::clamp(b, ratio * fit.lower[i], ratio * fit.upper[i]);
+      total += within;
+      room_up += ratio * fit.upper[i] - within;
+      room_down += within - ratio * fit.lower[i];
+    }
+  }
+  if (bounded) {
+    const double part = total > 0.0 ? -std::min(1.0, total / room_down) : total < 0.0 ? std::min(1.0, -total / room_up) : 0.0;
+    for (const Index i : fit.free) {
+      const double low = ratio * fit.lower[i], high = ratio * fit.upper[i], within = std::clamp(fit.beta[i], low, high);
+      const double to = within + (part < 0.0 ? part * (within - low) : part * (high - within));
+      fit.next_beta[i] = std::clamp(to, low, high) - ratio * fit.beta[i];
+    }
+    bounded = std::fabs(total) <= (total > 0.0 ? room_down : room_up);  // else the sum is out of reach that way
+  }
+  const double best = square > 0.0 ? linear / square : ratio;
+  fit.scale = std::clamp(best, 0.0, ratio);
+  return bounded;
+}
+
+void end_going_on(const FamilySamples& samples, MemberFit& fit, double ratio, bool bounded) {
+  for (Index i = 0; i < samples.size(); ++i) {
+    if (bounded) {
+      fit.next_beta[i] = std::clamp(ratio * fit.beta[i] + fit.next_beta[i], fit.lower[i], fit.upper[i]);
+      fit.next_f[i] += ratio * fit.f[i];
+    }
+    fit.beta[i] = std::clamp(fit.scale * fit.beta[i], fit.lower[i], fit.upper[i]);
+    fit.f[i] *= fit.scale;
+  }
+}
+
+void take_better(const FamilySamples& samples, MemberFit& fit, double kkt) {
+  const Start other = judged(samples, fit, fit.next_beta, fit.next_f, kkt), own = judged(samples, fit, fit.beta, fit.f, kkt);
+  if (fit.fresh ? other.gap >= own.gap : other.violators >= own.violators) return;
+  fit.beta = fit.next_beta;
+  fit.f = fit.next_f;
+}
+
+}  // namespace gapless::smo
