@@ -37,6 +37,7 @@ class Engine final : public Smo {
         down_(n_),
         offsets_(problem.totals.size(), 0.0),
         levels_(problem.totals.size(), 0.0) {
+    if (options.walk_first) turns_.walk_first();
     const bool begun = std::any_of(beta_.begin(), beta_.end(), [](double b) { return b != 0.0; });
     const bool parts = std::all_of(problem_.totals.begin(), problem_.totals.end(), [](double t) { return t == 0.0; });
     reach_ = begun || n_ <= 4 * whole || !parts || panels_ == nullptr ? n_ : whole;

@@ -44,6 +44,7 @@ struct SmoProblem {
 struct SmoOptions {
   bool second_order;
   double cache_bytes;  // the memory for kernel entries that are kept
+  bool walk_first = false;  // whether a short problem begins with a walk over faces, since pairs have been tried
 };
 
 // The source of entries: panels, or a given matrix, in which sample k is at places[k], in float64 or in float32. Entries in float32 have an error of

@@ -9,6 +9,9 @@
 #include "core/runs.hpp"
 #include "proof/table_proof.hpp"
 #include "proof/table_sums.hpp"
+#include "smo/gap_estimate.hpp"
+#include "smo/single_pairs.hpp"
+#include "smo/sizes.hpp"
 #include "smo/starts.hpp"
 
 namespace gapless::smo {
@@ -20,6 +23,8 @@ constexpr int most_proofs = 8;      // by hand: where so many proofs did not agr
 constexpr Index columns = 512;      // columns of the table that a thread sums at a time
 constexpr Index tile = 64;          // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
 constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
+constexpr Index strip = 64;         // rows of a table that a thread copies at a time
+constexpr double largest_single = 0x1p100;  // entries up to so much, and no less than one over it, are safe in float32
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
@@ -129,18 +134,20 @@ class SharedFits::FamilyOf final : public Family {
     copy_table();
     for (const Index m : pending) {
       MemberFit& fit = fits_[m];
-      fit.left = false;
+      fit.left = fit.tired = false;
+      fit.next_beta = fit.beta;
+      fit.next_f = fit.f;
       // A first proof finds most gaps small enough where no violation is too large: only where it does not the engine estimates the gap itself.
       fit.gap_target = fit.asked ? fit.gap : infinity;
       fit.kkt_target = targets.ahead * targets.kkt;
     }
-    std::vector<proof::TableRoom> rooms(static_cast<std::size_t>(core_count()));
+    std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
-      share(count(pending.size()), [&](Index k, int) { step(fits_[pending[k]], targets.turns); });
+      share(count(pending.size()), [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread].pairs); });
       const double terms = expand(pending, &MemberFit::next_beta, &MemberFit::next_f);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];
-        judge(fits_[m], targets, terms, rooms[thread], began, number * count(fits_.size()) + m, found);
+        judge(fits_[m], targets, terms, rooms[thread].proof, began, number * count(fits_.size()) + m, found);
       });
       std::erase_if(pending, [&](Index m) { return fits_[m].left || fits_[m].gap == 0.0; });
     }
@@ -190,6 +197,30 @@ class SharedFits::FamilyOf final : public Family {
   // The family's own table, side by side in memory: all members and all C's read it.
   void copy_table() {
     if (table_of_family_.data != nullptr) return;
+    copy_full();
+    copy_single();
+  }
+
+  // Pairs of float32 read a table of half the size.
+  void copy_single() {
+    const auto [least, most] = std::minmax_element(diagonal_.begin(), diagonal_.end());
+    if (!(*most <= largest_single && *least >= 1.0 / largest_single)) return;
+    if constexpr (sizeof(T) == 4) {
+      single_ = table_of_family_;
+    } else {
+      const Matrix<float> to = single_room_.make(m_);
+      share((m_ + strip - 1) / strip, [&](Index piece, int) {
+        for (Index i = piece * strip; i < std::min((piece + 1) * strip, m_); ++i) {
+          const T* const from = table_of_family_.row(i);
+          for (Index j = 0; j < m_; ++j) to(i, j) = static_cast<float>(from[j]);
+          std::fill(to.row(i) + m_, to.row(i) + to.columns, 0.0f);
+        }
+      });
+      single_ = {to.data, m_, to.columns, to.stride};
+    }
+  }
+
+  void copy_full() {
     if (covers_all()) {
       table_of_family_ = all_;
       return;
@@ -232,7 +263,41 @@ class SharedFits::FamilyOf final : public Family {
     return proof::table_roundings(count(rows.size()));
   }
 
-  void step(MemberFit& fit, double turns) {
+  // Arrays for the problems of one thread.
+  struct Room {
+    proof::TableRoom proof;
+    SinglePairs pairs;
+  };
+
+  // From next_β and next_f to a point that meets the targets: by pairs in float32 as long as they get on, then by the engine.
+  void step(MemberFit& fit, double turns, SinglePairs& pairs) {
+    if (!fit.tired && !step_single(fit, turns, pairs)) fit.tired = true;
+    if (fit.tired) step_full(fit, turns);
+    const std::vector<double> found = fit.next_beta;
+    fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, found, fit.next_beta);
+  }
+
+  bool step_single(MemberFit& fit, double turns, SinglePairs& pairs) {
+    if (single_.data == nullptr) return false;
+    const double most = turns * static_cast<double>(m_);
+    const DualBox dual = box(fit);
+    double target = fit.kkt_target;
+    for (;;) {
+      const SinglePairs::End end =
+          pairs.solve(dual, diagonal_.data(), single_, target, most - fit.steps, fit.next_beta.data(), fit.next_f.data());
+      fit.steps += pairs.steps();
+      if (end != SinglePairs::End::reached) return false;
+      if (std::isinf(fit.gap_target)) return true;
+      double offset = 0.0;
+      const GapEstimate own =
+          own_gap(dual, m_, fit.next_beta.data(), fit.next_f.data(), {groups_.data(), 1}, totals_.data(), true, &offset, fit.free);
+      const double gap = own.gap / std::max(std::fabs(own.primal), std::numeric_limits<double>::min());
+      if (gap <= trusted * fit.gap_target) return true;
+      target = pairs.worst() * std::clamp(fit.gap_target / gap, 0.01, 0.5);
+    }
+  }
+
+  void step_full(MemberFit& fit, double turns) {
     if (!fit.engine) {
       SmoEntries entries = {.places = order_};
       if constexpr (sizeof(T) == 4) {
@@ -242,6 +307,7 @@ class SharedFits::FamilyOf final : public Family {
         entries.given = table_of_family_;
       }
       const Exact exact = [this](Vector beta, std::optional<Places>, double* f) { refresh(beta, f); };
+      refresh(fit.next_beta, fit.next_f.data());
       fit.engine = make_smo({.dual = box(fit),
                              .diagonal = diagonal_.data(),
                              .groups = groups_.data(),
@@ -251,7 +317,7 @@ class SharedFits::FamilyOf final : public Family {
                              .shift = 0.0,
                              .zero = 0.0,
                              .entry_work = 1.0},
-                            entries, exact, fit.beta, {.second_order = true, .cache_bytes = enough}, fit.f);
+                            entries, exact, fit.next_beta, {.second_order = true, .cache_bytes = enough, .walk_first = true}, fit.next_f);
     }
     const double most = turns * static_cast<double>(m_);
     SmoAdvance advance;
@@ -260,8 +326,7 @@ class SharedFits::FamilyOf final : public Family {
       fit.steps += advance.iterations;
     } while (advance.outcome == SmoOutcome::running && fit.steps < most);
     fit.left = advance.outcome != SmoOutcome::ready;
-    fit.next_beta.resize(m_);
-    fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, fit.engine->beta(), fit.next_beta);
+    fit.next_beta.assign(fit.engine->beta().begin(), fit.engine->beta().end());
   }
 
   void refresh(Vector beta, double* f) const {
@@ -326,6 +391,8 @@ class SharedFits::FamilyOf final : public Family {
   std::vector<Index> groups_, order_;
   std::vector<T> buffer_;
   Matrix<const T> table_of_family_ = {};
+  Square<float> single_room_;
+  Matrix<const float> single_ = {};
   std::vector<MemberFit> fits_;
 };
 

@@ -23,6 +23,7 @@ struct MemberFit {
   double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0;
   bool fresh = false;  // whether this is its first C
   bool asked = false;  // whether a closer proof of the same problem is asked for
+  bool tired = false;  // whether pairs in float32 no longer get on
   bool left = false;   // whether the engine gave up
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "smo/sizes.hpp"
 
@@ -14,6 +15,10 @@ Index Turns::solve(BlockSolver<DualBox, double>& blocks, const BlockSolver<DualB
   // The work of a pair; in blocks, copying them and adding what they changed to f takes twice as long as the pairs.
   const double pair = (size == n ? 4.0 : 12.0) * static_cast<double>(size);
   Index taken = 0;
+  if (std::exchange(first_, false)) {
+    pairs_ = std::max(static_cast<double>(n), FaceWalk::expected_work(part.dual, n, beta) / pair);
+    walk_left_ = walk_room * pairs_ * pair;
+  }
   for (;;) {
     if (!lost_ && walk_left_ <= 0.0 && pairs_ >= patience_ * static_cast<double>(n) &&
         pairs_ * pair >= patience_ * FaceWalk::expected_work(part.dual, n, beta))

@@ -14,6 +14,9 @@ class Turns {
   Index solve(BlockSolver<DualBox, double>& blocks, const BlockSolver<DualBox, double>::Part& part, const double* totals, double target,
               Index max_steps, double* beta, double* f);
 
+  // The next solve() begins with a walk.
+  void walk_first() { first_ = true; }
+
   Index walks() const { return walks_; }  // the number of walks that moved a variable
 
  private:
@@ -21,6 +24,7 @@ class Turns {
   double pairs_ = 0.0;      // since the last walk that did not reach its end
   double patience_ = 1.0;   // how many times as long as a walk pairs take before the next one
   double walk_left_ = 0.0;  // the work that is left for the walk that goes on; 0 where none does
+  bool first_ = false;      // whether a walk comes first
   bool lost_ = false;       // whether a walk found no way
   Index walks_ = 0;
 };
