@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/pool.hpp"
 #include "core/runs.hpp"
 #include "proof/table_proof.hpp"
 #include "proof/table_sums.hpp"
-#include "smo/gap_estimate.hpp"
 #include "smo/single_pairs.hpp"
 #include "smo/sizes.hpp"
 #include "smo/starts.hpp"
@@ -23,9 +23,17 @@ constexpr int most_proofs = 8;      // by hand: where so many proofs did not agr
 constexpr Index columns = 512;      // columns of the table that a thread sums at a time
 constexpr Index tile = 64;          // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
 constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
+// The gap of a point falls mostly as the square of its largest violation: it is expected to at first, and no longer where a proof has not agreed.
+constexpr double gap_power = 0.5, least_step = 1e-3;
+constexpr double little = 0.4;  // where no more of a gap than this share of the goal or of its rounding could be removed, it is left as it is
 constexpr Index strip = 64;         // rows of a table that a thread copies at a time
 constexpr double largest_single = 0x1p100;  // entries up to so much, and no less than one over it, are safe in float32
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
+
+Index single_stride(Index m) { return (m + 15) / 16 * 16; }
+bool suits_single(Vector diagonal) {
+  return std::all_of(diagonal.begin(), diagonal.end(), [](double k) { return k <= largest_single && k >= 1.0 / largest_single; });
+}
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
@@ -42,6 +50,8 @@ struct Expansion {
 class SharedFits::Family {
  public:
   virtual ~Family() = default;
+  // The next problem of a member begins with this β, of the samples of the family.
+  virtual void begin_with(Index member, Vector beta) = 0;
   // States the problems of the members with C > 0, each with a point to begin with, chosen with a view to the bound `kkt` on violations.
   virtual void state(Vector C, Vector gap, double kkt) = 0;
   // Asks for closer proofs of the problems with gap > 0.
@@ -58,9 +68,10 @@ class SharedFits::Family {
 template <class T>
 class SharedFits::FamilyOf final : public Family {
  public:
-  FamilyOf(const SharedTable& table, Matrix<const T> K, Index a)
+  // `room` is memory for the entries in float32, of single_stride(m) times m numbers, or null.
+  FamilyOf(const SharedTable& table, Matrix<const T> K, Index a, float* room)
       : table_(table), all_(K), places_(table.places.subspan(table.starts[a], table.starts[a + 1] - table.starts[a])),
-        p_(table.p.subspan(table.starts[a], places_.size())), m_(length(places_)), fits_(table.weights.rows) {
+        p_(table.p.subspan(table.starts[a], places_.size())), m_(length(places_)), ends_(run_ends(places_)), room_(room), fits_(table.weights.rows) {
     for (const Index place : places_) {
       diagonal_.push_back(table.diagonal[place]);
       g_.push_back(table.g[place]);
@@ -68,21 +79,27 @@ class SharedFits::FamilyOf final : public Family {
     }
     groups_.assign(m_, 0);
     zeros_.assign(m_, 0.0);
-    order_.resize(m_);
-    for (Index i = 0; i < m_; ++i) order_[i] = i;
+    for (Index j = 0; j < m_; j = ends_[j])
+      for (Index at = j; at < ends_[j]; at += columns) pieces_.push_back({places_[at], std::min(columns, ends_[j] - at), at});
+    if constexpr (sizeof(T) == 4)
+      if (covers_all()) single_ = all_;
   }
 
+  void begin_with(Index member, Vector beta) override { fits_[member].given.assign(beta.begin(), beta.end()); }
+
   void state(Vector C, Vector gap, double kkt) override {
-    std::vector<Index> todo, tried;  // `tried` are the members with another point to try
+    std::vector<Index> todo, tried, given;  // `tried` are the members with another point to try
     std::vector<double> ratios(fits_.size(), 0.0);
     for (Index m = 0; m < count(fits_.size()); ++m) {
       MemberFit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
       todo.push_back(m);
-      fit.fresh = fit.C == 0.0;
+      fit.fresh = fit.C == 0.0 && fit.given.empty();
       fit.next_beta.assign(m_, 0.0);
-      if (!fit.fresh) {
+      if (!fit.given.empty()) {
+        given.push_back(m);
+      } else if (!fit.fresh) {
         ratios[m] = C[m] / fit.C;
         if (go_on(samples(), fit, ratios[m])) tried.push_back(m);
       }
@@ -100,13 +117,16 @@ class SharedFits::FamilyOf final : public Family {
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
+      if (fit.beta.empty()) fit.beta.resize(m_);
       if (fit.fresh && begin(samples(), fit)) tried.push_back(m);
     }
+    for (const Index m : given) proof::feasible(fits_[m].lower, fits_[m].upper, groups_, totals_, true, fits_[m].given, fits_[m].beta);
+    if (!given.empty()) expand(given, &MemberFit::beta, &MemberFit::f);
     if (!tried.empty()) {
-      copy_table();
       expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
     }
     for (const Index m : todo) {
+      if (!std::exchange(fits_[m].given, {}).empty()) continue;
       const bool other = std::find(tried.begin(), tried.end(), m) != tried.end();
       if (!fits_[m].fresh) end_going_on(samples(), fits_[m], ratios[m], other);
       if (other) take_better(samples(), fits_[m], kkt);
@@ -131,7 +151,7 @@ class SharedFits::FamilyOf final : public Family {
       if (fits_[m].gap > 0.0) pending.push_back(m);
     if (pending.empty()) return;
     const Clock::time_point began = Clock::now();
-    copy_table();
+    copy_single();
     for (const Index m : pending) {
       MemberFit& fit = fits_[m];
       fit.left = fit.tired = false;
@@ -140,6 +160,8 @@ class SharedFits::FamilyOf final : public Family {
       // A first proof finds most gaps small enough where no violation is too large: only where it does not the engine estimates the gap itself.
       fit.gap_target = fit.asked ? fit.gap : infinity;
       fit.kkt_target = targets.ahead * targets.kkt;
+      const Index at = number * count(fits_.size()) + m;
+      if (fit.asked && found.done[at]) aim(fit, fit.gap * std::fabs(found.primal[at]), found.primal[at] - found.dual[at], found.rounding[at], found.violation[at], gap_power);
     }
     std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
@@ -194,49 +216,23 @@ class SharedFits::FamilyOf final : public Family {
   double margin(Index member) const override { return fits_[member].margin; }
 
  private:
-  // The family's own table, side by side in memory: all members and all C's read it.
-  void copy_table() {
-    if (table_of_family_.data != nullptr) return;
-    copy_full();
-    copy_single();
-  }
-
-  // Pairs of float32 read a table of half the size.
+  // Writes the family's own entries in float32 side by side, for pairs of all members at all C's. Without a copy where the table is in float32 already.
   void copy_single() {
-    const auto [least, most] = std::minmax_element(diagonal_.begin(), diagonal_.end());
-    if (!(*most <= largest_single && *least >= 1.0 / largest_single)) return;
-    if constexpr (sizeof(T) == 4) {
-      single_ = table_of_family_;
-    } else {
-      const Matrix<float> to = single_room_.make(m_);
-      share((m_ + strip - 1) / strip, [&](Index piece, int) {
-        for (Index i = piece * strip; i < std::min((piece + 1) * strip, m_); ++i) {
-          const T* const from = table_of_family_.row(i);
-          for (Index j = 0; j < m_; ++j) to(i, j) = static_cast<float>(from[j]);
-          std::fill(to.row(i) + m_, to.row(i) + to.columns, 0.0f);
-        }
-      });
-      single_ = {to.data, m_, to.columns, to.stride};
-    }
+    if (single_.data != nullptr || room_ == nullptr) return;
+    const Index stride = single_stride(m_);
+    share((m_ + strip - 1) / strip, [&](Index piece, int) {
+      for (Index i = piece * strip; i < std::min((piece + 1) * strip, m_); ++i) {
+        const T* const from = all_.row(places_[i]);
+        float* const to = room_ + i * stride;
+        for (Index j = 0; j < m_; j = ends_[j])
+          for (Index k = j; k < ends_[j]; ++k) to[k] = static_cast<float>(from[places_[j] + k - j]);
+        std::fill(to + m_, to + stride, 0.0f);
+      }
+    });
+    single_ = {room_, m_, stride, stride};
   }
 
-  void copy_full() {
-    if (covers_all()) {
-      table_of_family_ = all_;
-      return;
-    }
-    const Index stride = (m_ + 15) / 16 * 16;
-    buffer_.assign(static_cast<std::size_t>(m_ * stride + 16), T(0));
-    T* data = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(buffer_.data()) + 63) / 64 * 64);
-    const std::vector<Index> ends = run_ends(places_);
-    for (Index i = 0; i < m_; ++i) {
-      const T* const from = all_.row(places_[i]);
-      for (Index j = 0; j < m_; j = ends[j]) std::copy_n(from + places_[j], ends[j] - j, data + i * stride + j);
-    }
-    table_of_family_ = {data, m_, m_, stride};
-  }
-
-  bool covers_all() const { return m_ == all_.rows && std::equal(order_.begin(), order_.end(), places_.begin()); }
+  bool covers_all() const { return m_ == all_.rows && ends_[0] == m_; }
 
   FamilySamples samples() const { return {p_, diagonal_, zeros_, totals_, groups_, table_.margins}; }
   DualBox box(const MemberFit& fit) const { return samples().box(fit); }
@@ -250,18 +246,28 @@ class SharedFits::FamilyOf final : public Family {
       bool any = false;
       for (const Index m : which) any = any || (fits_[m].*beta)[i] != 0.0;
       if (!any) continue;
-      rows.push_back(table_of_family_.row(i));
+      rows.push_back(all_.row(places_[i]));
       for (const Index m : which) c.push_back((fits_[m].*beta)[i]);
     }
     std::vector<double> sums(static_cast<std::size_t>(models * m_), 0.0);
     const Matrix<double> out = {sums.data(), models, m_, m_};
-    const Matrix<const double> factors = {c.data(), count(rows.size()), models, models};
-    share((m_ + columns - 1) / columns, [&](Index piece, int) {
-      proof::table_sum<T>()(rows.data(), factors, piece * columns, std::min((piece + 1) * columns, m_), out);
-    });
+    sum_rows(rows, {c.data(), count(rows.size()), models, models}, out);
     for (Index k = 0; k < models; ++k) (fits_[which[k]].*f).assign(out.row(k), out.row(k) + m_);
     return proof::table_roundings(count(rows.size()));
   }
+
+  // Adds sums over rows of the table at the places of the family.
+  void sum_rows(const std::vector<const T*>& rows, Matrix<const double> factors, Matrix<double> out) const {
+    share(count(pieces_.size()), [&](Index k, int) {
+      const Piece& piece = pieces_[k];
+      proof::table_sum<T>()(rows.data(), factors, piece.column, piece.column + piece.size, {out.data + piece.at - piece.column, out.rows, out.columns, out.stride});
+    });
+  }
+
+  // Places of the family that are side by side in the table: from `column` of it, and from `at` of the family.
+  struct Piece {
+    Index column, size, at;
+  };
 
   // Arrays for the problems of one thread.
   struct Room {
@@ -279,32 +285,21 @@ class SharedFits::FamilyOf final : public Family {
 
   bool step_single(MemberFit& fit, double turns, SinglePairs& pairs) {
     if (single_.data == nullptr) return false;
-    const double most = turns * static_cast<double>(m_);
-    const DualBox dual = box(fit);
-    double target = fit.kkt_target;
-    for (;;) {
-      const SinglePairs::End end =
-          pairs.solve(dual, diagonal_.data(), single_, target, most - fit.steps, fit.next_beta.data(), fit.next_f.data());
-      fit.steps += pairs.steps();
-      if (end != SinglePairs::End::reached) return false;
-      if (std::isinf(fit.gap_target)) return true;
-      double offset = 0.0;
-      const GapEstimate own =
-          own_gap(dual, m_, fit.next_beta.data(), fit.next_f.data(), {groups_.data(), 1}, totals_.data(), true, &offset, fit.free);
-      const double gap = own.gap / std::max(std::fabs(own.primal), std::numeric_limits<double>::min());
-      if (gap <= trusted * fit.gap_target) return true;
-      target = pairs.worst() * std::clamp(fit.gap_target / gap, 0.01, 0.5);
-    }
+    const double most = turns * static_cast<double>(m_) - fit.steps;
+    const SinglePairs::End end =
+        pairs.solve(box(fit), diagonal_.data(), single_, fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
+    fit.steps += pairs.steps();
+    return end == SinglePairs::End::reached;
   }
 
   void step_full(MemberFit& fit, double turns) {
     if (!fit.engine) {
-      SmoEntries entries = {.places = order_};
+      SmoEntries entries = {.places = places_};
       if constexpr (sizeof(T) == 4) {
-        entries.given_single = table_of_family_;
+        entries.given_single = all_;
         entries.error = f32_error * *std::max_element(diagonal_.begin(), diagonal_.end());
       } else {
-        entries.given = table_of_family_;
+        entries.given = all_;
       }
       const Exact exact = [this](Vector beta, std::optional<Places>, double* f) { refresh(beta, f); };
       refresh(fit.next_beta, fit.next_f.data());
@@ -334,21 +329,18 @@ class SharedFits::FamilyOf final : public Family {
     std::vector<double> c;
     for (Index i = 0; i < m_; ++i)
       if (beta[i] != 0.0) {
-        rows.push_back(table_of_family_.row(i));
+        rows.push_back(all_.row(places_[i]));
         c.push_back(beta[i]);
       }
     std::fill(f, f + m_, 0.0);
-    share((m_ + columns - 1) / columns, [&](Index piece, int) {
-      proof::table_sum<T>()(rows.data(), {c.data(), count(rows.size()), 1, 1}, piece * columns, std::min((piece + 1) * columns, m_),
-                            {f, 1, m_, m_});
-    });
+    sum_rows(rows, {c.data(), count(rows.size()), 1, 1}, {f, 1, m_, m_});
   }
 
   void judge(MemberFit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
     proof::Interval offsets[1];
     const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
     const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
-    const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal);
+    const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal), last = fit.kkt_target;
     const bool known = found.done[at] > 0, closer = !known || gap < found.primal[at] - found.dual[at];
     const bool met = std::isfinite(gap) && gap <= goal && proven.violation <= targets.kkt;
     found.steps[at] = fit.steps;
@@ -376,9 +368,18 @@ class SharedFits::FamilyOf final : public Family {
     }
     if (met) fit.gap = 0.0;
     // No better point of float64 would prove more where rounding is what is left.
-    fit.left = fit.left || !std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal);
+    fit.left = fit.left || !std::isfinite(gap) || (gap > goal && gap - proven.rounding <= little * std::max(goal, proven.rounding));
+    aim(fit, goal, gap, proven.rounding, std::min(proven.violation, fit.kkt_target), 1.0);
+    fit.kkt_target = std::min(fit.kkt_target, targets.stricter * last);
     fit.gap_target = std::isinf(fit.gap_target) ? fit.gap : targets.stricter * fit.gap_target;
-    fit.kkt_target *= targets.stricter;
+  }
+
+  // Sets the largest violation with which the gap is expected to be at the goal, where a point with that violation has that gap, a part of which is
+  // rounding, which stays.
+  static void aim(MemberFit& fit, double goal, double gap, double rounding, double violation, double power) {
+    if (!(gap > goal)) return;
+    const double share = std::max(goal - rounding, 0.9 * little * goal) / std::max(gap - rounding, little * goal);
+    fit.kkt_target = std::min(fit.kkt_target, violation * std::max(least_step, std::pow(trusted * share, power)));
   }
 
   const SharedTable& table_;
@@ -388,10 +389,9 @@ class SharedFits::FamilyOf final : public Family {
   const Index m_;
   std::vector<double> diagonal_, g_, r_, zeros_;
   const std::vector<double> totals_ = {0.0};
-  std::vector<Index> groups_, order_;
-  std::vector<T> buffer_;
-  Matrix<const T> table_of_family_ = {};
-  Square<float> single_room_;
+  std::vector<Index> groups_, ends_;
+  std::vector<Piece> pieces_;
+  float* room_;  // for entries in float32; null where none are to be made
   Matrix<const float> single_ = {};
   std::vector<MemberFit> fits_;
 };
@@ -405,7 +405,16 @@ SharedFits::SharedFits(const SharedTable& table) : table_(table), members_(table
   found.own.resize(found.low.size());
   std::visit(
       [&]<class T>(const Matrix<const T>& K) {
-        for (Index a = 0; a < families; ++a) families_.push_back(std::make_unique<FamilyOf<T>>(table_, K, a));
+        const bool suits = suits_single(table_.diagonal);
+        std::vector<std::size_t> at = {0};
+        for (Index a = 0; a < families; ++a) {
+          const Index m = table.starts[a + 1] - table.starts[a];
+          at.push_back(at.back() + (suits && !(sizeof(T) == 4 && m == K.rows) ? static_cast<std::size_t>(m * single_stride(m)) : 0));
+        }
+        if (at.back() > 0) single_ = Buffer(at.back() * sizeof(float));
+        float* const room = static_cast<float*>(single_.data());
+        for (Index a = 0; a < families; ++a)
+          families_.push_back(std::make_unique<FamilyOf<T>>(table_, K, a, at[a + 1] > at[a] ? room + at[a] : nullptr));
       },
       table_.K);
 }
@@ -420,6 +429,11 @@ void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
     families_[a]->state(C, gap, targets.kkt);
     families_[a]->solve(targets, a, found);
   });
+}
+
+void SharedFits::begin_with(Index member, Vector beta) {
+  for (Index a = 0; a < count(families_.size()); ++a)
+    families_[a]->begin_with(member, beta.subspan(table_.starts[a], table_.starts[a + 1] - table_.starts[a]));
 }
 
 void SharedFits::tighten(Vector gap, const SharedTargets& targets) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/span.hpp"
+#include "smo/active_set.hpp"
 
 namespace gapless::smo {
 
@@ -55,6 +56,8 @@ class SharedFits {
 
   // Solves and proves the problems of the members m with C[m] > 0, each to the relative gap gap[m]; the others stay as they are.
   void advance(Vector C, Vector gap, const SharedTargets& targets);
+  // The next problem of a member begins with this β, family after family, and not with where its last one ended.
+  void begin_with(Index member, Vector beta);
   // Goes on with the problems whose `gap` is positive, to that relative gap. What had been proven stays where no better proof is found.
   void tighten(Vector gap, const SharedTargets& targets);
 
@@ -72,6 +75,7 @@ class SharedFits {
 
   SharedTable table_;
   Index members_;
+  Buffer single_;  // the entries of all families in float32
   std::vector<std::unique_ptr<Family>> families_;
 };
 

@@ -1,6 +1,7 @@
 #include "smo/single_pairs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/cancel.hpp"
 #include "smo/face_walk.hpp"
@@ -34,16 +35,17 @@ SinglePairs::End SinglePairs::solve(const DualBox& dual, const double* diagonal,
     if (now.worst <= now.noise || idle > most_idle) return End::lost;
     if (steps_ >= max_steps) return End::tired;
     if (steps_ >= static_cast<double>(n) && pair * steps_ >= FaceWalk::expected_work(dual, n, beta)) return End::tired;
+    const Index most = static_cast<Index>(std::min(static_cast<double>(n), std::ceil(max_steps - steps_)));
     Index taken;
     if (whole) {
       const Index ends[2] = {0, n};
-      taken = pair_loops().single({dual, diagonal, K, n, ends, 1}, true, 0.5 * target, n, beta, f, room_.data());
+      taken = pair_loops().single({dual, diagonal, K, n, ends, 1}, true, 0.5 * target, most, beta, f, room_.data());
     } else {
       taken = blocks_.solve({dual, diagonal, Matrix<const float>{K.data, n, n, K.stride}, {groups_.data(), 1}, true, true}, block_size, block_share,
-                            0.5 * target, n, beta, f);
+                            0.5 * target, most, beta, f);
     }
     if (taken == 0) return End::lost;
-    if (taken >= n) idle = 0;  // there is more to be done
+    if (taken >= most) idle = 0;  // there is more to be done
     steps_ += static_cast<double>(taken);
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "smo/gap_estimate.hpp"
 #include "smo/violation.hpp"
@@ -10,22 +9,33 @@
 namespace gapless::smo {
 namespace {
 
+constexpr int halvings = 24;  // of a bracket of offsets: more would tell no violators apart
+
 struct Start {
   double gap;
   Index violators;
 };
 
 // An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
-double middle(std::vector<double>& up, std::vector<double>& down) {
-  std::erase_if(up, [](double value) { return value <= -big; });
-  std::erase_if(down, [](double value) { return value >= big; });
-  if (up.empty() || down.empty()) return 0.0;
-  // The k-th largest rise and the k-th least fall, for the largest k at which they still violate.
-  std::sort(up.begin(), up.end(), std::greater<>());
-  std::sort(down.begin(), down.end());
-  std::size_t k = 0;
-  while (k + 1 < up.size() && k + 1 < down.size() && up[k] > down[k]) ++k;
-  return 0.5 * (up[k] + down[k]);
+double middle(const std::vector<double>& up, const std::vector<double>& down) {
+  double low = big, high = -big;
+  for (std::size_t k = 0; k < up.size(); ++k) {
+    low = std::min(low, down[k]);
+    high = std::max(high, up[k]);
+  }
+  if (!(low < big && high > -big)) return 0.0;
+  if (low >= high) return 0.5 * (low + high);
+  for (int pass = 0; pass < halvings; ++pass) {
+    const double offset = 0.5 * (low + high);
+    Index above = 0, below = 0;
+    for (std::size_t k = 0; k < up.size(); ++k) {
+      above += up[k] > offset;
+      below += down[k] < offset;
+    }
+    if (above == below) return offset;
+    (above > below ? low : high) = offset;
+  }
+  return 0.5 * (low + high);
 }
 
 Start judged(const FamilySamples& samples, const MemberFit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) {

@@ -14,7 +14,7 @@ _SURELY = 0.25  # the share of the gap at which a sample would just be decided t
 
 
 class ClassFamilies(Families):
-    """The samples of a classifier, those that a fold scores side by side and among them those of a class.
+    """The samples of a classifier, those of a class side by side and among them those that a fold scores.
 
     The terms of a fit are its class weights.
     """
@@ -24,7 +24,7 @@ class ClassFamilies(Families):
 
     def _arrange(self, y: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
         self.classes, self.codes = encode_labels(y, np.ones(len(y)), "")
-        order = np.lexsort((self.codes, scored_by))
+        order = np.lexsort((scored_by, self.codes))
         codes = self.codes[order]
         pairs = ClassPairs(codes, len(self.classes))
         self.places, self.starts = pairs.samples, pairs.starts
