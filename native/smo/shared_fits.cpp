@@ -165,7 +165,10 @@ class SharedFits::FamilyOf final : public Family {
     }
     std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
-      share(count(pending.size()), [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread].pairs); });
+      // Each thread has as many members as the others; those that are left over are solved one by one, with threads that share their blocks.
+      const Index together = count(pending.size()) - count(pending.size()) % thread_count();
+      share(together, [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread].pairs); });
+      for (Index k = together; k < count(pending.size()); ++k) step(fits_[pending[k]], targets.turns, rooms[0].pairs);
       const double terms = expand(pending, &MemberFit::next_beta, &MemberFit::next_f);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];

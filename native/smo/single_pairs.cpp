@@ -39,10 +39,10 @@ SinglePairs::End SinglePairs::solve(const DualBox& dual, const double* diagonal,
     Index taken;
     if (whole) {
       const Index ends[2] = {0, n};
-      taken = pair_loops().single({dual, diagonal, K, n, ends, 1}, true, 0.5 * target, most, beta, f, room_.data());
+      taken = pair_loops().single({dual, diagonal, K, n, ends, 1}, true, 0.9 * target, most, beta, f, room_.data());
     } else {
       taken = blocks_.solve({dual, diagonal, Matrix<const float>{K.data, n, n, K.stride}, {groups_.data(), 1}, true, true}, block_size, block_share,
-                            0.5 * target, most, beta, f);
+                            0.9 * target, most, beta, f);
     }
     if (taken == 0) return End::lost;
     if (taken >= most) idle = 0;  // there is more to be done
