@@ -79,12 +79,7 @@ Index expand(Matrix<const double> K, Places places, Vector beta, Out f) {
   return terms;
 }
 
-SumError sum_error(Vector beta, Vector g, Vector r, double terms) {
-  const double own_g[] = {1.0, 0.0, 0.0}, own_r[] = {0.0, 1.0, 0.0};
-  double errors[3];
-  expansion_errors(beta, g, r, more * unit, terms + roundings, own_g, own_r, errors);
-  return {errors[0], errors[1], errors[2]};
-}
+ExpansionError sum_error(const ExpansionSizes& sizes, double terms) { return sizes.error(more * unit, terms + roundings); }
 
 TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Out f, double terms, std::span<Interval> offsets, TableRoom& room) {
   TableProof out;

@@ -7,6 +7,8 @@
 #include "core/block_sums.hpp"
 #include "core/buffer.hpp"
 #include "core/pool.hpp"
+#include "proof/table_proof.hpp"
+#include "proof/table_sums.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -49,7 +51,7 @@ std::vector<FamilyBlock> blocks_of(Index rows, Places places, Places starts) {
   for (Index a = 0; a < families; ++a) {
     for (Index j = starts[a]; j < starts[a + 1]; ++j) {
       FamilyBlock& own = blocks[block[places[j]]];
-      own.at[seen[block[places[j]]] * count(own.rows.size()) + number[places[j]]] = j - starts[a];
+      own.at[seen[block[places[j]]] * count(own.rows.size()) + number[places[j]]] = static_cast<std::int32_t>(j - starts[a]);
     }
     for (std::size_t b = 0; b < blocks.size(); ++b)
       if (seen[b] < count(blocks[b].families.size()) && blocks[b].families[seen[b]] == a) ++seen[b];
@@ -62,6 +64,7 @@ std::vector<FamilyBlock> blocks_of(Index rows, Places places, Places starts) {
 struct Factors {
   std::vector<Index> numbers, rows;
   std::vector<double> values;
+  std::vector<proof::ExpansionSizes> sizes;  // of each model
 };
 
 // What is summed over one block.
@@ -73,8 +76,8 @@ struct BlockTask {
 
 // `numbers` are the places of the families among the models, −1 for a family that has none to sum.
 template <class T>
-BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const std::vector<FamilyModel>& models, const std::vector<Index>& numbers,
-                     double sign) {
+BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, Vector g, Vector r, const std::vector<FamilyModel>& models,
+                     const std::vector<Index>& numbers, double sign) {
   const Index n = count(block.rows.size());
   std::vector<Index> wanted;  // of the families of the block
   for (Index k = 0; k < count(block.families.size()); ++k)
@@ -86,7 +89,7 @@ BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const s
     const Index first = part * many / parts, own = (part + 1) * many / parts - first;
     Factors factors;
     const double* beta[block_models];
-    const Index* at[block_models];
+    const std::int32_t* at[block_models];
     double scale[block_models];
     for (Index m = 0; m < own; ++m) {
       const Index k = wanted[first + m], number = numbers[block.families[k]];
@@ -95,17 +98,29 @@ BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const s
       at[m] = block.at.data() + k * n;
       scale[m] = sign * models[number].margin;
     }
+    factors.values.resize(static_cast<std::size_t>(n * own));
+    factors.rows.reserve(block.rows.size());
+    double* to = factors.values.data();
+    double size[block_models] = {}, reach[block_models] = {}, rough[block_models] = {};
     for (Index i = 0; i < n; ++i) {
       bool any = false;
-      for (Index m = 0; m < own; ++m) any = any || beta[m][at[m][i]] != 0.0;
+      for (Index m = 0; m < own; ++m) any |= beta[m][at[m][i]] != 0.0;
       if (!any) continue;
+      const Index row = block.rows[i];
+      for (Index m = 0; m < own; ++m, ++to) {
+        *to = beta[m][at[m][i]] / scale[m];
+        const double b = std::fabs(*to);
+        size[m] += b;
+        reach[m] += b == 0.0 ? 0.0 : g[row] * b;  // g and r may be infinite, and 0 · ∞ is NaN
+        rough[m] += b == 0.0 ? 0.0 : r[row] * b;
+      }
       if (place[i] < 0) {
         place[i] = count(task.rows.size());
-        task.rows.push_back(K.row(block.rows[i]));
+        task.rows.push_back(K.row(row));
       }
       factors.rows.push_back(place[i]);
-      for (Index m = 0; m < own; ++m) factors.values.push_back(beta[m][at[m][i]] / scale[m]);
     }
+    for (Index m = 0; m < own; ++m) factors.sizes.push_back({size[m], reach[m], rough[m]});
     if (!factors.rows.empty()) task.factors.push_back(std::move(factors));
   }
   return task;
@@ -115,14 +130,12 @@ BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const s
 struct Terms {
   std::vector<double> offset, fixed, per_length, per_g, per_r;
 
-  Terms(const std::vector<FamilyModel>& models, double sign) {
-    for (const FamilyModel& model : models) {
-      offset.push_back(sign * model.offset);
-      fixed.push_back(model.distance * model.longest + model.error.floor / model.margin);
-      per_length.push_back(model.distance);
-      per_g.push_back(model.error.of_g / model.margin);
-      per_r.push_back(model.error.of_r / model.margin);
-    }
+  void add(const FamilyModel& model, const proof::ExpansionError& error, double sign) {
+    offset.push_back(sign * model.offset);
+    fixed.push_back(model.distance * model.longest + error.floor);
+    per_length.push_back(model.distance);
+    per_g.push_back(error.of_g);
+    per_r.push_back(error.of_r);
   }
   ValueTerms view() const { return {offset.data(), fixed.data(), per_length.data(), per_g.data(), per_r.data()}; }
 };
@@ -171,7 +184,6 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
   const double sign = flip ? -1.0 : 1.0;
   if (n == 0 || many == 0) return;
   const BlockSumLoops& loops = block_sum_loops();
-  const Terms terms(models, sign);
   std::vector<Index> numbers(roundings_.size(), -1);
   bool together = true;  // whether the families of the models are side by side
   for (Index m = 0; m < many; ++m) {
@@ -180,9 +192,20 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
     together = together && models[m].family == models[0].family + m;
   }
   std::vector<BlockTask<T>> tasks(blocks_.size());
-  share(count(blocks_.size()), [&](Index b, int) { tasks[b] = task_of(blocks_[b], K, models, numbers, sign); });
+  share(count(blocks_.size()), [&](Index b, int) { tasks[b] = task_of(blocks_[b], K, g_, r_, models, numbers, sign); });
   std::size_t largest = 0;
-  for (const BlockTask<T>& task : tasks) largest = std::max(largest, task.rows.size());
+  std::vector<proof::ExpansionSizes> sizes(models.size());
+  for (const BlockTask<T>& task : tasks) {
+    largest = std::max(largest, task.rows.size());
+    for (const Factors& each : task.factors)
+      for (std::size_t m = 0; m < each.sizes.size(); ++m) sizes[each.numbers[m]] += each.sizes[m];
+  }
+  Terms terms;
+  for (Index m = 0; m < many; ++m) {
+    const FamilyModel& model = models[m];
+    for (std::size_t i = 0; i < model.f.size(); ++i) sizes[m].add(model.beta[i] / model.margin, g_[i], r_[i]);
+    terms.add(model, proof::sum_error(sizes[m], model.f.empty() ? roundings_[model.family] : proof::table_roundings(length(model.f))), sign);
+  }
 
   std::vector<Index> order(rows.size());
   std::iota(order.begin(), order.end(), Index(0));

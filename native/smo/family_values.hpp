@@ -4,11 +4,11 @@
 // make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp).
 #pragma once
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
 #include "core/span.hpp"
-#include "proof/table_proof.hpp"
 
 namespace gapless::smo {
 
@@ -23,17 +23,16 @@ struct SharedValues {
 // Rows that are in the same families, at most `most_rows` of them.
 struct FamilyBlock {
   std::vector<Index> rows, families;
-  std::vector<Index> at;  // the row rows[i] is the sample at[k · rows + i] of the family families[k]
+  std::vector<std::int32_t> at;  // the row rows[i] is the sample at[k · rows + i] of the family families[k]
 };
 
 // The model of a family, w = Σ β_i φ(x_i) / margin with the offset b, and the numbers of its proof.
 struct FamilyModel {
   Index family;
   Vector beta;
-  Vector f;  // Σ β_i k(x_i, x) at all rows of the table where it is known, else empty
+  Vector f;  // Σ β_i k(x_i, x) at all rows of the table where the family has all of them and it is known (proof/table_sums.hpp), else empty
   double margin, offset;
   double distance, longest;  // a bound on ‖w − w*‖, and the largest √k(x, x) of a training sample
-  proof::SumError error;     // of Σ β_i k(x_i, x)
 };
 
 using Table = std::variant<Matrix<const float>, Matrix<const double>>;
@@ -43,8 +42,6 @@ class FamilyValues {
   // The samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K.
   FamilyValues(const Table& K, Vector diagonal, Vector g, Vector r, Places places, Places starts);
 
-  // A bound on the roundings of each sum over the samples of a family.
-  double roundings(Index family) const { return roundings_[family]; }
   // Writes the largest √k(x, x) of the samples of each family that have weight.
   void longest(const double* weights, Out out) const;
   // Writes the values of these models, in the columns of their families, at some rows of K, each of which is given once; `flip` changes their signs.
@@ -57,7 +54,7 @@ class FamilyValues {
   Table K_;
   Vector diagonal_, g_, r_;
   std::vector<FamilyBlock> blocks_;
-  std::vector<double> roundings_;
+  std::vector<double> roundings_;  // of each sum over the samples of a family, a bound
 };
 
 }  // namespace gapless::smo

@@ -32,9 +32,7 @@ class SharedFits::Family {
   // Asks for closer proofs of the problems with gap > 0.
   virtual void ask(Vector gap) = 0;
   virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
-  // A bound on the errors of f = Kβ, summed in so many roundings where `known_f` does not have it.
-  virtual proof::SumError error(Index member, double roundings) const = 0;
-  // f at all rows of K where the family has all of them, else empty.
+  // f = Kβ at all rows of K where the family has all of them, else empty.
   virtual Vector known_f(Index member) const = 0;
   virtual Vector beta(Index member) const = 0;
   virtual double margin(Index member) const = 0;
@@ -138,9 +136,6 @@ class SharedFits::FamilyOf final : public Family {
     for (MemberFit& fit : fits_) fit.gap = 0.0;
   }
 
-  proof::SumError error(Index member, double roundings) const override {
-    return proof::sum_error(fits_[member].beta, g_, r_, covers_all() ? proof::table_roundings(m_) : roundings);
-  }
   Vector known_f(Index member) const override { return covers_all() ? Vector(fits_[member].f) : Vector(); }
   Vector beta(Index member) const override { return fits_[member].beta; }
   double margin(Index member) const override { return fits_[member].margin; }
@@ -334,21 +329,20 @@ void SharedFits::beta(Index member, Out out) const {
 
 void SharedFits::values(Index member, Places rows, Places which, bool flip, const SharedValues& out) const {
   const Index families = count(families_.size());
-  std::vector<FamilyModel> models(which.size());
-  share(length(which), [&](Index k, int) {
-    const Index a = which[k], at = a * members_ + member;
+  std::vector<FamilyModel> models;
+  for (const Index a : which) {
+    const Index at = a * members_ + member;
     const Family& family = *families_[a];
     // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
     const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
-    models[k] = {.family = a,
-                 .beta = family.beta(member),
-                 .f = family.known_f(member),
-                 .margin = family.margin(member),
-                 .offset = 0.5 * (found.low[at] + found.high[at]),
-                 .distance = std::sqrt(found.own[at] ? gap : 2.0 * gap),
-                 .longest = longest_[member * families + a],
-                 .error = family.error(member, values_.roundings(a))};
-  });
+    models.push_back({.family = a,
+                      .beta = family.beta(member),
+                      .f = family.known_f(member),
+                      .margin = family.margin(member),
+                      .offset = 0.5 * (found.low[at] + found.high[at]),
+                      .distance = std::sqrt(found.own[at] ? gap : 2.0 * gap),
+                      .longest = longest_[member * families + a]});
+  }
   values_.values(models, rows, flip, out);
 }
 
