@@ -6,6 +6,8 @@
 // u Σ |c| |entry|. A factor of zero rounds nothing.
 #pragma once
 
+#include <cstdint>
+
 #include "core/isa.hpp"
 #include "core/span.hpp"
 
@@ -29,6 +31,10 @@ struct ValueTerms {
 struct BlockSumLoops {
   CopyBlock<float> copy_single;
   CopyBlock<double> copy_full;
+  // factors[i] = beta[at[i]] / scale for each of n rows; adds 1 to used[i] where that is not zero, and writes Σ |factor|, Σ |factor| g and Σ |factor| r
+  // into sizes, where a factor of zero counts nothing even if g or r is infinite.
+  void (*gather)(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* factors, Index* used,
+                 double* sizes);
   // sums[numbers[m] · tile + k] += Σ over i < n of factors[i · models + m] block[rows[i] · tile + k], for each of at most `block_models` models and each
   // column.
   void (*add)(const double* block, const Index* rows, const double* factors, Index n, const Index* numbers, Index models, double* sums);

@@ -26,6 +26,22 @@ void copy(const T* const* rows, Index n, const Index* columns, double* block) {
   }
 }
 
+void gather(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* GAPLESS_RESTRICT factors,
+            Index* GAPLESS_RESTRICT used, double* sizes) {
+  for (Index i = 0; i < n; ++i) factors[i] = beta[at[i]] / scale;
+  for (Index i = 0; i < n; ++i) used[i] += factors[i] != 0.0;
+  LaneSum size, reach, rough;
+  by_lanes(0, n, [&]<class W>(Index i) {
+    const W b = size_of<W>(read<W>(factors + i)), none{};
+    size.add<W>(b);
+    reach.add<W>(b > 0.0 ? b * read<W>(g + i) : none);
+    rough.add<W>(b > 0.0 ? b * read<W>(r + i) : none);
+  });
+  sizes[0] = size.total();
+  sizes[1] = reach.total();
+  sizes[2] = rough.total();
+}
+
 template <int models>
 void add_models(const double* block, const Index* rows, const double* factors, Index n, const Index* numbers, double* sums) {
   for (Index from = 0; from < n; from += block_group) {
@@ -86,6 +102,6 @@ void bound(const ValueTerms& terms, Index models, double length, double g, doubl
 
 }  // namespace
 
-extern const BlockSumLoops block_sum_loops = {copy<float>, copy<double>, add, turn, bound};
+extern const BlockSumLoops block_sum_loops = {copy<float>, copy<double>, gather, add, turn, bound};
 
 }  // namespace gapless::GAPLESS_LEVEL

@@ -39,11 +39,10 @@ struct ExpansionSizes {
   double size = 0.0, reach = 0.0, rough = 0.0;
 
   GAPLESS_INLINE void add(double beta, double g, double r) {
-    if (beta == 0.0) return;  // r may be infinite, and 0 · ∞ is NaN
     const double b = beta < 0.0 ? -beta : beta;
     size += b;
-    reach += g * b;
-    rough += r * b;
+    reach += b > 0.0 ? g * b : 0.0;  // g and r may be infinite, and 0 · ∞ is NaN
+    rough += b > 0.0 ? r * b : 0.0;
   }
   void operator+=(const ExpansionSizes& other) {
     size += other.size;

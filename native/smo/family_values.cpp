@@ -40,7 +40,7 @@ std::vector<FamilyBlock> blocks_of(Index rows, Places places, Places starts) {
     if (families_of[own].empty()) continue;
     if (block_of_kind[own] < 0 || count(blocks[block_of_kind[own]].rows.size()) == most_rows) {
       block_of_kind[own] = count(blocks.size());
-      blocks.push_back({{}, families_of[own], {}});
+      blocks.push_back({.rows = {}, .families = families_of[own], .at = {}, .g = {}, .r = {}});
     }
     block[row] = block_of_kind[own];
     number[row] = count(blocks[block[row]].rows.size());
@@ -76,53 +76,47 @@ struct BlockTask {
 
 // `numbers` are the places of the families among the models, −1 for a family that has none to sum.
 template <class T>
-BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, Vector g, Vector r, const std::vector<FamilyModel>& models,
-                     const std::vector<Index>& numbers, double sign) {
+BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const std::vector<FamilyModel>& models, const std::vector<Index>& numbers,
+                     double sign) {
   const Index n = count(block.rows.size());
   std::vector<Index> wanted;  // of the families of the block
   for (Index k = 0; k < count(block.families.size()); ++k)
     if (numbers[block.families[k]] >= 0) wanted.push_back(k);
   BlockTask<T> task;
+  task.rows.resize(block.rows.size() + 1);  // one more: without a branch, what is not used is written too
   std::vector<Index> place(block.rows.size(), -1);
+  std::vector<double> values(block.rows.size() * block_models);  // the factors of all rows, model after model
+  std::vector<Index> used(block.rows.size());                    // how many of a row's factors are not zero
+  Index copied = 0;
   const Index many = count(wanted.size()), parts = (many + block_models - 1) / block_models;
   for (Index part = 0; part < parts; ++part) {
     const Index first = part * many / parts, own = (part + 1) * many / parts - first;
     Factors factors;
-    const double* beta[block_models];
-    const std::int32_t* at[block_models];
-    double scale[block_models];
+    std::fill(used.begin(), used.end(), 0);
     for (Index m = 0; m < own; ++m) {
       const Index k = wanted[first + m], number = numbers[block.families[k]];
       factors.numbers.push_back(number);
-      beta[m] = models[number].beta.data();
-      at[m] = block.at.data() + k * n;
-      scale[m] = sign * models[number].margin;
+      double sizes[3];
+      block_sum_loops().gather(models[number].beta.data(), block.at.data() + k * n, block.g.data(), block.r.data(), n, sign * models[number].margin,
+                               values.data() + m * n, used.data(), sizes);
+      factors.sizes.push_back({sizes[0], sizes[1], sizes[2]});
     }
+    factors.rows.resize(block.rows.size());
     factors.values.resize(static_cast<std::size_t>(n * own));
-    factors.rows.reserve(block.rows.size());
-    double* to = factors.values.data();
-    double size[block_models] = {}, reach[block_models] = {}, rough[block_models] = {};
+    Index q = 0;
     for (Index i = 0; i < n; ++i) {
-      bool any = false;
-      for (Index m = 0; m < own; ++m) any |= beta[m][at[m][i]] != 0.0;
-      if (!any) continue;
-      const Index row = block.rows[i];
-      for (Index m = 0; m < own; ++m, ++to) {
-        *to = beta[m][at[m][i]] / scale[m];
-        const double b = std::fabs(*to);
-        size[m] += b;
-        reach[m] += b == 0.0 ? 0.0 : g[row] * b;  // g and r may be infinite, and 0 · ∞ is NaN
-        rough[m] += b == 0.0 ? 0.0 : r[row] * b;
-      }
-      if (place[i] < 0) {
-        place[i] = count(task.rows.size());
-        task.rows.push_back(K.row(row));
-      }
-      factors.rows.push_back(place[i]);
+      const Index is_used = used[i] > 0, is_new = is_used & (place[i] < 0);
+      place[i] = is_new ? copied : place[i];
+      task.rows[copied] = K.row(block.rows[i]);
+      copied += is_new;
+      factors.rows[q] = place[i];
+      for (Index m = 0; m < own; ++m) factors.values[q * own + m] = values[m * n + i];
+      q += is_used;
     }
-    for (Index m = 0; m < own; ++m) factors.sizes.push_back({size[m], reach[m], rough[m]});
-    if (!factors.rows.empty()) task.factors.push_back(std::move(factors));
+    factors.rows.resize(static_cast<std::size_t>(q));
+    if (q > 0) task.factors.push_back(std::move(factors));
   }
+  task.rows.resize(static_cast<std::size_t>(copied));
   return task;
 }
 
@@ -157,6 +151,11 @@ CopyBlock<T> copy_block() {
 
 FamilyValues::FamilyValues(const Table& K, Vector diagonal, Vector g, Vector r, Places places, Places starts)
     : K_(K), diagonal_(diagonal), g_(g), r_(r), blocks_(blocks_of(length(diagonal), places, starts)) {
+  for (FamilyBlock& block : blocks_)
+    for (const Index row : block.rows) {
+      block.g.push_back(g[row]);
+      block.r.push_back(r[row]);
+    }
   std::vector<Index> blocks(starts.size() - 1, 0);
   for (const FamilyBlock& block : blocks_)
     for (const Index a : block.families) ++blocks[a];
@@ -192,7 +191,7 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
     together = together && models[m].family == models[0].family + m;
   }
   std::vector<BlockTask<T>> tasks(blocks_.size());
-  share(count(blocks_.size()), [&](Index b, int) { tasks[b] = task_of(blocks_[b], K, g_, r_, models, numbers, sign); });
+  share(count(blocks_.size()), [&](Index b, int) { tasks[b] = task_of(blocks_[b], K, models, numbers, sign); });
   std::size_t largest = 0;
   std::vector<proof::ExpansionSizes> sizes(models.size());
   for (const BlockTask<T>& task : tasks) {

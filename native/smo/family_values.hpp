@@ -24,6 +24,7 @@ struct SharedValues {
 struct FamilyBlock {
   std::vector<Index> rows, families;
   std::vector<std::int32_t> at;  // the row rows[i] is the sample at[k · rows + i] of the family families[k]
+  std::vector<double> g, r;       // of each row, as in proof/table_proof.hpp
 };
 
 // The model of a family, w = Σ β_i φ(x_i) / margin with the offset b, and the numbers of its proof.
