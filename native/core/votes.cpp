@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/pool.hpp"
+#include "core/tallies.hpp"
 
 namespace gapless {
 namespace {
@@ -14,46 +15,45 @@ void by_rows(Index rows, const std::function<void(Index first, Index last)>& wor
   share((rows + piece - 1) / piece, [&](Index k, int) { work(k * piece, std::min((k + 1) * piece, rows)); });
 }
 
+// The counts of one row.
+struct Counts {
+  std::vector<std::int64_t> first, second;
+
+  explicit Counts(Index classes) : first(static_cast<std::size_t>(classes + tally_room)), second(first) {}
+  void take(Tally tally, const double* decisions, Index classes) { tally(decisions, classes, first.data(), second.data()); }
+};
+
 }  // namespace
 
 void winners(Matrix<const double> decisions, Index classes, Index* winners) {
   by_rows(decisions.rows, [&](Index first, Index last) {
-    std::vector<Index> votes(static_cast<std::size_t>(classes));
+    Counts above(classes);
     for (Index i = first; i < last; ++i) {
-      std::fill(votes.begin(), votes.end(), Index(0));
-      const double* value = decisions.row(i);
-      for (Index c = 0; c < classes; ++c)
-        for (Index d = c + 1; d < classes; ++d, ++value) {
-          const Index won = *value > 0.0;
-          votes[c] += won;
-          votes[d] += 1 - won;
-        }
-      winners[i] = std::max_element(votes.begin(), votes.end()) - votes.begin();
+      above.take(tally_loops().above, decisions.row(i), classes);
+      Index most = -1;
+      for (Index c = 0; c < classes; ++c) {
+        const Index votes = above.first[c] + c - above.second[c];  // of the c pairs whose second class it is, those that the first has not won
+        if (votes > most) most = votes, winners[i] = c;
+      }
     }
   });
 }
 
 void possible_winners(Matrix<const double> low, Matrix<const double> high, Index classes, Matrix<bool> possible) {
   by_rows(low.rows, [&](Index first, Index last) {
-    std::vector<Index> most(static_cast<std::size_t>(classes)), sure(most), after(most);
+    Counts above(classes), below(classes);  // the pairs that the first class has surely won, and those that the second has
+    std::vector<Index> after(static_cast<std::size_t>(classes));
     for (Index i = first; i < last; ++i) {
-      std::fill(most.begin(), most.end(), Index(0));
-      std::fill(sure.begin(), sure.end(), Index(0));
-      const double *least = low.row(i), *largest = high.row(i);
-      for (Index c = 0; c < classes; ++c)
-        for (Index d = c + 1; d < classes; ++d, ++least, ++largest) {
-          const Index can_first = !(*largest < 0.0), can_second = !(*least > 0.0);
-          most[c] += can_first;
-          most[d] += can_second;
-          sure[c] += 1 - can_second;
-          sure[d] += 1 - can_first;
-        }
+      above.take(tally_loops().above, low.row(i), classes);
+      below.take(tally_loops().below, high.row(i), classes);
+      const auto sure = [&](Index c) { return above.first[c] + below.second[c]; };
       after[classes - 1] = -1;  // the most that a class after this one is sure of
-      for (Index c = classes - 1; c > 0; --c) after[c - 1] = std::max(after[c], sure[c]);
+      for (Index c = classes - 1; c > 0; --c) after[c - 1] = std::max(after[c], sure(c));
       Index before = -1;
       for (Index c = 0; c < classes; ++c) {
-        possible(i, c) = most[c] > before && most[c] >= after[c];  // a class before it wins with as many votes
-        before = std::max(before, sure[c]);
+        const Index most = classes - 1 - below.first[c] - above.second[c];
+        possible(i, c) = most > before && most >= after[c];  // a class before it wins with as many votes
+        before = std::max(before, sure(c));
       }
     }
   });

@@ -8,20 +8,14 @@ namespace gapless::proof {
 // A bound on what underflow loses of an entry of K, for each unit of its coefficient.
 constexpr double underflow = 1e-300;
 
-void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) { expansion_errors(beta, g, r, u, terms, g, r, errors); }
+ExpansionError ExpansionSizes::error(double u, double terms) const { return {u * (terms * reach + rough), u * reach, least_error + underflow * size}; }
 
-void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Vector own_g, Vector own_r, Out errors) {
-  double reach = 0.0, rough = 0.0, size = 0.0;
-  for (Index j = 0; j < length(beta); ++j) {
-    const double b = std::fabs(beta[j]);
-    if (b == 0.0) continue;  // r may be infinite, and 0 · ∞ is NaN
-    reach += g[j] * b;
-    rough += r[j] * b;
-    size += b;
-  }
-  const double of_g = u * (terms * reach + rough), of_r = u * reach, floor = least_error + underflow * size;
+void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) {
+  ExpansionSizes sizes;
+  for (Index j = 0; j < length(beta); ++j) sizes.add(beta[j], g[j], r[j]);
+  const ExpansionError bound = sizes.error(u, terms);
   for (Index i = 0; i < length(errors); ++i) {
-    const double error = of_g * own_g[i] + of_r * own_r[i] + floor;
+    const double error = bound.at(g[i], r[i]);
     errors[i] = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   }
 }

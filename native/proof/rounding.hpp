@@ -27,11 +27,34 @@ struct Errors {
   GAPLESS_INLINE double at(Index i, double f) const { return factor * sizes[i] + (least + relative * (f < 0.0 ? -f : f)); }
 };
 
-// Writes bounds on the errors of Σ β_j k(x_i, x_j), computed in `terms` roundings of relative size u, where |k(x, z)| ≤ g(x) g(z) and entries are off
-// by at most u (r(x) g(z) + g(x) r(z)) (kernels/rounding.py); the bounds count underflow too.
+// A bound on the error of Σ β_j k(x, x_j), for a sample x whose numbers g and r are given: |k(x, z)| ≤ g(x) g(z), and entries are off by at most
+// u (r(x) g(z) + g(x) r(z)) (kernels/rounding.py). It counts underflow too.
+struct ExpansionError {
+  double of_g = 0.0, of_r = 0.0, floor = 0.0;
+  double at(double g, double r) const { return of_g * g + of_r * r + floor; }
+};
+
+// The sizes of the terms of such a sum: Σ |β_j|, Σ |β_j| g_j and Σ |β_j| r_j.
+struct ExpansionSizes {
+  double size = 0.0, reach = 0.0, rough = 0.0;
+
+  GAPLESS_INLINE void add(double beta, double g, double r) {
+    const double b = beta < 0.0 ? -beta : beta;
+    size += b;
+    reach += b > 0.0 ? g * b : 0.0;  // g and r may be infinite, and 0 · ∞ is NaN
+    rough += b > 0.0 ? r * b : 0.0;
+  }
+  void operator+=(const ExpansionSizes& other) {
+    size += other.size;
+    reach += other.reach;
+    rough += other.rough;
+  }
+  // The error of a sum that is computed in `terms` roundings of relative size u.
+  ExpansionError error(double u, double terms) const;
+};
+
+// Writes bounds on the errors of Σ β_j k(x_i, x_j), computed in `terms` roundings of relative size u.
 void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors);
-// The same where the x_i are other samples than the x_j, with numbers of their own.
-void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Vector own_g, Vector own_r, Out errors);
 
 // A bound on the error that Neumaier's sum of n terms adds to the errors of the terms: a rounding of the sum, and n² u² times the sum of their sizes
 // (twice each; Ogita, Rump & Oishi 2005).

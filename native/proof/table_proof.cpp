@@ -79,13 +79,7 @@ Index expand(Matrix<const double> K, Places places, Vector beta, Out f) {
   return terms;
 }
 
-SumError sum_error(Vector beta, Vector g, Vector r, double terms) {
-  const double one[2] = {1.0, 0.0}, other[2] = {0.0, 1.0}, none[1] = {0.0};
-  double ends[2], floor[1];
-  expansion_errors(beta, g, r, more * unit, terms + roundings, {one, 2}, {other, 2}, {ends, 2});
-  expansion_errors(beta, g, r, more * unit, terms + roundings, {none, 1}, {none, 1}, {floor, 1});
-  return {ends[0], ends[1], floor[0]};
-}
+ExpansionError sum_error(const ExpansionSizes& sizes, double terms) { return sizes.error(more * unit, terms + roundings); }
 
 TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Out f, double terms, std::span<Interval> offsets, TableRoom& room) {
   TableProof out;

@@ -8,6 +8,7 @@
 #include "core/dual.hpp"
 #include "proof/feasible.hpp"
 #include "proof/primal_side.hpp"
+#include "proof/rounding.hpp"
 
 namespace gapless::proof {
 
@@ -40,12 +41,8 @@ struct TableRoom {
 // sum.
 Index expand(Matrix<const double> K, Places places, Vector beta, Out f);
 
-// A bound on the error of a sum over a table, Σ β_j k(x, x_j) in `roundings` roundings, for a sample x whose numbers g and r are given.
-struct SumError {
-  double of_g, of_r, floor;
-  double at(double g, double r) const { return of_g * g + of_r * r + floor; }
-};
-SumError sum_error(Vector beta, Vector g, Vector r, double roundings);
+// A bound on the errors of sums over a table, Σ β_j k(x, x_j) in `roundings` roundings each.
+ExpansionError sum_error(const ExpansionSizes& sizes, double roundings);
 
 // `beta` is a feasible point, `repair` tells how it became one, and f are its decision values, sums of `terms` products each. Writes the best multiple
 // of both into beta and f, and for each group the interval of the best offsets of the proven model, in the middle of which is the model's. Where the

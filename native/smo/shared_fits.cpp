@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "core/pool.hpp"
@@ -21,7 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
 constexpr Index columns = 512;      // columns of the table that a thread sums at a time
-constexpr Index tile = 64;          // test samples whose values are computed at a time: their columns of 5,000 rows take 2.5 MB
 constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
 // The gap of a point falls mostly as the square of its largest violation: it is expected to at first, and no longer where a proof has not agreed.
 constexpr double gap_power = 0.5, least_step = 1e-3;
@@ -37,14 +35,6 @@ bool suits_single(Vector diagonal) {
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
-// What decision values of a proven model are made from: rows of the table and their factors, and the numbers of its proof.
-struct Expansion {
-  std::vector<const void*> rows;
-  std::vector<double> c;
-  proof::SumError error = {};
-  double distance = 0.0, longest = 0.0;  // the bound on ‖w − w*‖, and the largest √k(x, x) of a sample that has weight
-};
-
 }  // namespace
 
 class SharedFits::Family {
@@ -57,10 +47,8 @@ class SharedFits::Family {
   // Asks for closer proofs of the problems with gap > 0.
   virtual void ask(Vector gap) = 0;
   virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
-  virtual Expansion expansion(Index member, Index at, const SharedSolutions& found) const = 0;
-  // Writes f + b of the proven model at the rows of K from `begin` to `end`, and bounds on their errors.
-  virtual void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f,
-                      double* errors) const = 0;
+  // f = Kβ at all rows of K where the family has all of them, else empty.
+  virtual Vector known_f(Index member) const = 0;
   virtual Vector beta(Index member) const = 0;
   virtual double margin(Index member) const = 0;
 };
@@ -180,41 +168,7 @@ class SharedFits::FamilyOf final : public Family {
     for (MemberFit& fit : fits_) fit.gap = 0.0;
   }
 
-  Expansion expansion(Index member, Index at, const SharedSolutions& found) const override {
-    const MemberFit& fit = fits_[member];
-    Expansion out;
-    if (!covers_all())
-      for (Index i = 0; i < m_; ++i)
-        if (fit.beta[i] != 0.0) {
-          out.rows.push_back(all_.row(places_[i]));
-          out.c.push_back(fit.beta[i]);
-        }
-    out.error = proof::sum_error(fit.beta, g_, r_, proof::table_roundings(m_ - std::count(fit.beta.begin(), fit.beta.end(), 0.0)));
-    // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
-    const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
-    out.distance = std::sqrt(found.own[at] ? gap : 2.0 * gap);
-    for (Index i = 0; i < m_; ++i)
-      if (fit.upper[i] > fit.lower[i]) out.longest = std::max(out.longest, diagonal_[i]);
-    out.longest = std::sqrt(out.longest);
-    return out;
-  }
-
-  void values(const Expansion& sums, Index member, Index at, Index begin, Index end, const SharedSolutions& found, double* f, double* errors) const override {
-    const MemberFit& fit = fits_[member];
-    const Index n = end - begin;
-    if (covers_all()) {
-      std::copy_n(fit.f.data() + begin, n, f);
-    } else {
-      std::fill_n(f, n, 0.0);
-      proof::table_sum<T>()(reinterpret_cast<const T* const*>(sums.rows.data()), {sums.c.data(), count(sums.c.size()), 1, 1}, begin, end,
-                            {f - begin, 1, end, end});
-    }
-    for (Index k = 0; k < n; ++k) {
-      f[k] = f[k] / fit.margin + 0.5 * (found.low[at] + found.high[at]);
-      errors[k] = sums.error.at(table_.g[begin + k], table_.r[begin + k]) / fit.margin;
-    }
-  }
-
+  Vector known_f(Index member) const override { return covers_all() ? Vector(fits_[member].f) : Vector(); }
   Vector beta(Index member) const override { return fits_[member].beta; }
   double margin(Index member) const override { return fits_[member].margin; }
 
@@ -399,8 +353,11 @@ class SharedFits::FamilyOf final : public Family {
   std::vector<MemberFit> fits_;
 };
 
-SharedFits::SharedFits(const SharedTable& table) : table_(table), members_(table.weights.rows) {
+SharedFits::SharedFits(const SharedTable& table)
+    : table_(table), members_(table.weights.rows), values_(table.K, table.diagonal, table.g, table.r, table.places, table.starts) {
   const Index families = length(table.starts) - 1;
+  longest_.resize(static_cast<std::size_t>(members_ * families));
+  for (Index m = 0; m < members_; ++m) values_.longest(table.weights.row(m), Out(longest_).subspan(m * families, families));
   for (std::vector<double>* each : {&found.low, &found.high, &found.steps, &found.seconds, &found.checked, &found.primal, &found.dual, &found.rounding,
                                     &found.violation, &found.outside, &found.off, &found.plain_primal, &found.plain_dual, &found.margin})
     each->resize(static_cast<std::size_t>(families * members_));
@@ -455,37 +412,22 @@ void SharedFits::beta(Index member, Out out) const {
 }
 
 void SharedFits::values(Index member, Places rows, Places which, bool flip, const SharedValues& out) const {
-  const Index families = length(which), n = length(rows);
-  std::vector<Expansion> expansions(which.size());
-  share(families, [&](Index k, int) {
-    const Index a = which[k];
-    expansions[k] = families_[a]->expansion(member, a * members_ + member, found);
-    out.longest[a] = expansions[k].longest;
-  });
-  // Rows side by side are taken together, some columns of the table at a time, so that all families read them while they are in the cache.
-  std::vector<Index> order(rows.size());
-  std::iota(order.begin(), order.end(), Index(0));
-  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return rows[i] < rows[j]; });
-  std::vector<Index> starts;
-  for (Index k = 0; k < n; ++k)
-    if (k == 0 || rows[order[k]] != rows[order[k - 1]] + 1 || k - starts.back() == tile) starts.push_back(k);
-  share(count(starts.size()), [&](Index piece, int) {
-    const Index first = starts[piece], last = piece + 1 < count(starts.size()) ? starts[piece + 1] : n, begin = rows[order[first]];
-    double f[tile], errors[tile], length[tile];
-    for (Index k = 0; k < last - first; ++k) length[k] = std::sqrt(std::max(0.0, table_.diagonal[begin + k]));
-    for (Index number = 0; number < families; ++number) {
-      const Index a = which[number];
-      const Expansion& sums = expansions[number];
-      families_[a]->values(sums, member, a * members_ + member, begin, begin + last - first, found, f, errors);
-      for (Index k = 0; k < last - first; ++k) {
-        const Index row = order[first + k];
-        const double value = flip ? -f[k] : f[k], slack = sums.distance * (sums.longest + length[k]) + errors[k];
-        out.f(row, a) = value;
-        out.low(row, a) = value - slack;
-        out.high(row, a) = value + slack;
-      }
-    }
-  });
+  const Index families = count(families_.size());
+  std::vector<FamilyModel> models;
+  for (const Index a : which) {
+    const Index at = a * members_ + member;
+    const Family& family = *families_[a];
+    // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
+    const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
+    models.push_back({.family = a,
+                      .beta = family.beta(member),
+                      .f = family.known_f(member),
+                      .margin = family.margin(member),
+                      .offset = 0.5 * (found.low[at] + found.high[at]),
+                      .distance = std::sqrt(found.own[at] ? gap : 2.0 * gap),
+                      .longest = longest_[member * families + a]});
+  }
+  values_.values(models, rows, flip, out);
 }
 
 }  // namespace gapless::smo

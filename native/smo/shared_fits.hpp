@@ -9,16 +9,16 @@
 #pragma once
 
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "core/span.hpp"
 #include "smo/active_set.hpp"
+#include "smo/family_values.hpp"
 
 namespace gapless::smo {
 
 struct SharedTable {
-  std::variant<Matrix<const float>, Matrix<const double>> K;  // of all samples
+  Table K;                // of all samples
   Vector diagonal, g, r;  // of each row of K; g and r as in proof/table_proof.hpp, where r counts the rounding to float32
   Places places, starts;  // the samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K
   Vector p;               // goes with `places`: the label, −1 or 1, or the target
@@ -38,14 +38,6 @@ struct SharedTargets {
 struct SharedSolutions {
   std::vector<Index> done, own;
   std::vector<double> low, high, steps, seconds, checked, primal, dual, rounding, violation, outside, off, plain_primal, plain_dual, margin;
-};
-
-// Decision values, of each row and each family: f + b of the proven model, and bounds on that of the exact optimum. Of several optimal b the middle one
-// counts (`around_middle` of gapless/model_selection/deciding.py). `longest` is the largest √k(x, x) of a training sample of each family: for each unit
-// of ‖w − w*‖ the bounds are longest + √k(x, x) apart from f + b.
-struct SharedValues {
-  Matrix<double> f, low, high;
-  Out longest;
 };
 
 class SharedFits {
@@ -77,6 +69,8 @@ class SharedFits {
   Index members_;
   Buffer single_;  // the entries of all families in float32
   std::vector<std::unique_ptr<Family>> families_;
+  FamilyValues values_;
+  std::vector<double> longest_;  // of each member and each family, the largest √k(x, x) of a sample that has weight
 };
 
 }  // namespace gapless::smo
