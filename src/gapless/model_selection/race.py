@@ -19,6 +19,8 @@ class Race:
     def __init__(self, worst: np.ndarray, best: np.ndarray) -> None:
         self.low, self.high = np.array(worst, dtype=float), np.array(best, dtype=float)
         self._guess = np.full(self.low.shape, np.nan)
+        self._puts = 0
+        self._promise: tuple[int, list[int]] = (-1, [])  # the last order, and how many scores were known then
 
     def put(self, candidate: int, fold: int, score: float, low: float, high: float) -> None:
         """Take the score of a fit and its interval; a score that is not finite never wins, and an interval of NaN says nothing."""
@@ -27,6 +29,7 @@ class Race:
             low = high = -np.inf
         if not np.isnan(low):
             self.low[candidate, fold], self.high[candidate, fold] = low, high
+        self._puts += 1
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
         """(low, high): bounds on the mean score of each candidate."""
@@ -37,15 +40,25 @@ class Race:
         scores = self.high[candidate].copy()
         if fold is not None:
             scores[fold] = min(scores[fold], high)
+        return bool(scores.mean() < self._limit())
+
+    def _limit(self) -> float:
+        """The mean score below which a candidate is out: that of which one is sure, but for rounding."""
         least = float(self.low.mean(axis=1).max())
-        return bool(scores.mean() < least - ROUNDING * max(1.0, abs(least)))
+        return least - ROUNDING * max(1.0, abs(least))
 
     def by_promise(self) -> list[int]:
         """The candidates that are not out, those first that have scored best so far."""
-        known = ~np.isnan(self._guess)
-        mean = np.where(known, self._guess, 0.0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
-        mean[~known.any(axis=1)] = -np.inf
-        return [int(k) for k in np.argsort(-mean, kind="stable") if not self.is_out(int(k))]
+        puts, promise = self._promise
+        if puts != self._puts:
+            puts = self._puts
+            known = ~np.isnan(self._guess)
+            mean = np.where(known, self._guess, 0.0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+            mean[~known.any(axis=1)] = -np.inf
+            order = np.argsort(-mean, kind="stable")
+            promise = order[~(self.high.mean(axis=1)[order] < self._limit())].tolist()
+            self._promise = puts, promise
+        return promise
 
     def targets(self) -> dict[int, float]:
         """The candidates that are not separated from the best one, and how narrow the intervals of their scores have to become for that.
