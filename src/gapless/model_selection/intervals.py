@@ -85,6 +85,9 @@ class Metric:
         self, y: np.ndarray, predictions: np.ndarray, is_open: np.ndarray, classes: np.ndarray, weight: Any = None
     ) -> tuple[float, float]:
         """(low, high): the scores of labels where those rows that are open are wrong, and where they are right."""
+        if self.counts(len(y), weight):
+            right = predictions == y
+            return self.sign * share(right & ~is_open, weight), self.sign * share(right | is_open, weight)
         if not is_open.any():
             score = self.score(y, predictions, weight)
             return score, score
