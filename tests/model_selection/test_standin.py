@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import gapless as gl
 from gapless.model_selection.deciding import answers_of
 from gapless.model_selection.fold import Answers, FittedCandidate
-from gapless.model_selection.scoring import FoldScoring
+from gapless.model_selection.scoring import FoldScoring, ScoredFold
 
 IRIS, CANCER = load_iris(return_X_y=True), tuple(part[:150] for part in load_breast_cancer(return_X_y=True))
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))
@@ -36,8 +36,8 @@ def fits(estimator, X, y, make):
 def scores(scorer, fitted, estimator, X, y, **params):
     scoring = FoldScoring(X, y, scorer, params, False, "raise")
     if fitted.answers is None:
-        return scoring._scores(fitted.estimator, X[ROWS[1]], y[ROWS[1]], ROWS[1])
-    return scoring.outcome(fitted, estimator, ROWS).test_scores
+        return scoring._scores(fitted.estimator, X[ROWS[1]], y[ROWS[1]], scoring.params(ROWS[1]))
+    return scoring.outcome(fitted, estimator, ScoredFold(scoring, *ROWS), scoring.metrics(estimator)).test_scores
 
 
 def never():

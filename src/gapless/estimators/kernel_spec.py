@@ -158,6 +158,11 @@ def resolve_kernel(estimator: Any, X: Any, weight: np.ndarray) -> KernelSpec:
     return KernelSpec(_named(kernel, gamma, estimator.degree, float(estimator.coef0)), gamma, False)
 
 
+def depends_on_samples(estimator: Any) -> bool:
+    """Whether the kernel that an estimator's parameters name is another one on other samples with as many features."""
+    return isinstance(estimator.kernel, str) and isinstance(estimator.gamma, str) and estimator.gamma == "scale"
+
+
 def _named(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
     if name == "linear":
         return Linear()

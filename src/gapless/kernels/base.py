@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from enum import Enum
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -99,7 +100,7 @@ class Kernel(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments by name; when deep, also the arguments of the kernels that this one is made of, as ``left__gamma``."""
-        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        params = {name: getattr(self, name) for name in _parameter_names(type(self))}
         if deep:
             for name, value in list(params.items()):
                 if isinstance(value, Kernel):
@@ -188,6 +189,11 @@ class Kernel(ABC):
 # scikit-learn's pairwise_kernels (KernelRidge, KernelPCA, Nystroem) hands whole matrices to its own kernels, but single
 # pairs of rows to any other callable: n² calls of Python. Registered, a kernel gets whole matrices too.
 GaussianProcessKernel.register(Kernel)
+
+
+@cache  # a signature is slow to read, and a search asks for the parameters of many kernels
+def _parameter_names(cls: type[Kernel]) -> tuple[str, ...]:
+    return tuple(inspect.signature(cls).parameters)
 
 
 def _is_vector(X: Any) -> bool:

@@ -118,8 +118,11 @@ class Evaluation:
 
     def _run(self, candidates: list[Candidate], wanted: Wishes, wishes: SearchWishes, tell: Told) -> None:
         for fitted in self.fits.fit_all(candidates, wishes.folds, wanted):
-            outcome = self.scoring.outcome(fitted, wishes.models[fitted.candidate], wishes.folds[fitted.fold])
-            tell(fitted.candidate, fitted.fold, wishes.take(fitted.candidate, fitted.fold, outcome))
+            candidate, fold = fitted.candidate, fitted.fold
+            outcome = self.scoring.outcome(
+                fitted, wishes.models[candidate], wishes.scored[fold], wishes.metrics[candidate]
+            )
+            tell(candidate, fold, wishes.take(candidate, fold, outcome))
 
     @property
     def is_empty(self) -> bool:

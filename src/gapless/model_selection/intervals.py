@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
 from gapless import _native
+from gapless.model_selection.counting import is_plain_weight, share
 from gapless.model_selection.fold import Answers
 
 # A correct label in place of a wrong one never lowers these, and which wrong label it was does not matter.
@@ -45,16 +46,25 @@ _OF_ERRORS: tuple[Any, ...] = (
 class Metric:
     """A metric whose scores have intervals.
 
-    ``sign`` is −1 where smaller is better, so that the score, which is sign times ``function``, is the greater the better.
+    ``sign`` is −1 where smaller is better, so that the score, which is sign times ``function``, is the greater the better. From ``fewest`` rows on
+    accuracy is a count (:func:`gapless.model_selection.counting.fewest_rows`).
     """
 
     function: Callable[..., float]
     sign: int
     options: dict[str, Any]
     of_labels: bool  # of labels, else of the errors of a regression
+    fewest: float = np.inf
+
+    def counts(self, n: int, weight: Any = None) -> bool:
+        """Whether the score of n rows with these weights is the share of right labels, and nothing is left to check."""
+        plain = self.function is metrics.accuracy_score and not self.options
+        return plain and n >= self.fewest and is_plain_weight(weight, n)
 
     def score(self, y: np.ndarray, predictions: np.ndarray, weight: Any = None) -> float:
         """The score of predictions."""
+        if self.counts(len(y), weight):
+            return self.sign * share(predictions == y, weight)
         options = self.options if weight is None else {**self.options, "sample_weight": weight}
         return float(self.sign * self.function(y, predictions, **options))
 
@@ -64,11 +74,25 @@ class Metric:
         ``last`` has the parameters of the estimator that gave the answers.
         """
         if self.of_labels:
-            best, worst = _labels(y, answers, last)
-        elif np.isfinite(answers.low).all() and np.isfinite(answers.high).all():
+            assert answers.classes is not None
+            return self.between(y, answers.predictions, _open_rows(y, answers, last), answers.classes, weight)
+        if np.isfinite(answers.low).all() and np.isfinite(answers.high).all():
             best, worst = _nearest(y, answers.low, answers.high), _farthest(y, answers.low, answers.high)
-        else:
-            return np.nan, np.nan
+            return self.score(y, worst, weight), self.score(y, best, weight)
+        return np.nan, np.nan
+
+    def between(
+        self, y: np.ndarray, predictions: np.ndarray, is_open: np.ndarray, classes: np.ndarray, weight: Any = None
+    ) -> tuple[float, float]:
+        """(low, high): the scores of labels where those rows that are open are wrong, and where they are right."""
+        if self.counts(len(y), weight):
+            right = predictions == y
+            return self.sign * share(right & ~is_open, weight), self.sign * share(right | is_open, weight)
+        if not is_open.any():
+            score = self.score(y, predictions, weight)
+            return score, score
+        best, worst = predictions.copy(), predictions.copy()
+        best[is_open], worst[is_open] = y[is_open], _wrong(y, classes)[is_open]
         return self.score(y, worst, weight), self.score(y, best, weight)
 
     def extremes(self, y: np.ndarray, labels: np.ndarray, weight: Any = None) -> tuple[float, float]:
@@ -77,26 +101,30 @@ class Metric:
         return worst, self.score(y, y, weight)
 
 
-def metrics_of(scorer: Any, last: Any) -> dict[str, Metric]:
-    """The metrics of a scorer that have intervals, by name; that of a single metric is ``"score"``. ``last`` is the estimator that is scored."""
+def metrics_of(scorer: Any, last: Any, fewest: float = np.inf) -> dict[str, Metric]:
+    """The metrics of a scorer that have intervals, by name; that of a single metric is ``"score"``.
+
+    ``last`` is the estimator that is scored; from ``fewest`` rows on accuracy is a count.
+    """
     named = scorer._scorers if isinstance(scorer, _MultimetricScorer) else {"score": scorer}
-    found = {name: _metric_of(each, last) for name, each in named.items()}
+    found = {name: _metric_of(each, last, fewest) for name, each in named.items()}
     return {name: metric for name, metric in found.items() if metric is not None}
 
 
-def _metric_of(scorer: Any, last: Any) -> Metric | None:
+def _metric_of(scorer: Any, last: Any, fewest: float) -> Metric | None:
     if not hasattr(last, "decision_interval"):
         return None
     if isinstance(scorer, _PassthroughScorer):
         if not has_plain_score(last):
             return None
-        return Metric(metrics.accuracy_score if is_classifier(last) else metrics.r2_score, 1, {}, is_classifier(last))
+        of_labels = is_classifier(last)
+        return Metric(metrics.accuracy_score if of_labels else metrics.r2_score, 1, {}, of_labels, fewest)
     if not isinstance(scorer, _BaseScorer) or scorer._response_method != "predict":
         return None
     if (scorer._score_func in _OF_LABELS and is_classifier(last)) or (
         scorer._score_func in _OF_ERRORS and is_regressor(last)
     ):
-        return Metric(scorer._score_func, scorer._sign, scorer._kwargs, is_classifier(last))
+        return Metric(scorer._score_func, scorer._sign, scorer._kwargs, is_classifier(last), fewest)
     return None
 
 
@@ -164,20 +192,16 @@ def open_labels(y: np.ndarray, classes: np.ndarray, possible: np.ndarray) -> np.
     return right & (possible.sum(axis=1) > 1)
 
 
-def _labels(y: np.ndarray, answers: Answers, last: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The best and the worst labels that are possible; where a row is decided both are what the model itself predicts."""
+def _open_rows(y: np.ndarray, answers: Answers, last: Any) -> np.ndarray:
+    """The rows that may be right as well as wrong; where a row is decided its label is what the model itself predicts."""
     classes = answers.classes
     assert classes is not None
     possible = possible_labels(last, len(classes), answers.low, answers.high)
     if possible is None:
         possible = np.ones((len(y), len(classes)), dtype=bool)
-    possible[np.arange(len(y)), np.searchsorted(classes, answers.predictions)] = (
-        True  # whatever the rounding of an interval
-    )
-    is_open = open_labels(y, classes, possible)
-    best, worst = answers.predictions.copy(), answers.predictions.copy()
-    best[is_open], worst[is_open] = y[is_open], _wrong(y, classes)[is_open]
-    return best, worst
+    # Whatever the rounding of an interval.
+    possible[np.arange(len(y)), np.searchsorted(classes, answers.predictions)] = True
+    return open_labels(y, classes, possible)
 
 
 def _wrong(y: np.ndarray, classes: np.ndarray) -> np.ndarray:

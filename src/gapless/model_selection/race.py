@@ -19,6 +19,12 @@ class Race:
     def __init__(self, worst: np.ndarray, best: np.ndarray) -> None:
         self.low, self.high = np.array(worst, dtype=float), np.array(best, dtype=float)
         self._guess = np.full(self.low.shape, np.nan)
+        self._puts = 0
+        self._standing: tuple[int, float, list[int]] = (
+            -1,
+            -np.inf,
+            [],
+        )  # when it was computed, by ``_puts``, the limit and the order
 
     def put(self, candidate: int, fold: int, score: float, low: float, high: float) -> None:
         """Take the score of a fit and its interval; a score that is not finite never wins, and an interval of NaN says nothing."""
@@ -27,6 +33,7 @@ class Race:
             low = high = -np.inf
         if not np.isnan(low):
             self.low[candidate, fold], self.high[candidate, fold] = low, high
+        self._puts += 1
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
         """(low, high): bounds on the mean score of each candidate."""
@@ -37,15 +44,26 @@ class Race:
         scores = self.high[candidate].copy()
         if fold is not None:
             scores[fold] = min(scores[fold], high)
-        least = float(self.low.mean(axis=1).max())
-        return bool(scores.mean() < least - ROUNDING * max(1.0, abs(least)))
+        return bool(scores.mean() < self._now()[0])
 
     def by_promise(self) -> list[int]:
         """The candidates that are not out, those first that have scored best so far."""
-        known = ~np.isnan(self._guess)
-        mean = np.where(known, self._guess, 0.0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
-        mean[~known.any(axis=1)] = -np.inf
-        return [int(k) for k in np.argsort(-mean, kind="stable") if not self.is_out(int(k))]
+        return self._now()[1]
+
+    def _now(self) -> tuple[float, list[int]]:
+        """The mean score below which a candidate is out, and the candidates by promise: computed once a score, and asked for at each fit."""
+        puts, limit, order = self._standing
+        if puts != self._puts:
+            puts = self._puts
+            least = float(self.low.mean(axis=1).max())
+            limit = least - ROUNDING * max(1.0, abs(least))
+            known = ~np.isnan(self._guess)
+            mean = np.where(known, self._guess, 0.0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+            mean[~known.any(axis=1)] = -np.inf
+            places = np.argsort(-mean, kind="stable")
+            order = places[~(self.high.mean(axis=1)[places] < limit)].tolist()
+            self._standing = puts, limit, order
+        return limit, order
 
     def targets(self) -> dict[int, float]:
         """The candidates that are not separated from the best one, and how narrow the intervals of their scores have to become for that.

@@ -28,7 +28,7 @@ from gapless.data.scale import LARGEST
 from gapless.data.validate import as_weights
 from gapless.errors import GaplessError
 from gapless.estimators import SVC, SVR
-from gapless.estimators.kernel_spec import dense_if_small, resolve_kernel
+from gapless.estimators.kernel_spec import dense_if_small, depends_on_samples, resolve_kernel
 from gapless.estimators.parameters import check_parameters
 from gapless.kernels import Kernel, Validity
 from gapless.model_selection.class_families import ClassFamilies
@@ -252,7 +252,9 @@ class _Plan(NamedTuple):
             families = FAMILIES[type(search.estimator)](X, y, weight, rows)
         except (ValueError, TypeError):
             return None
+        resolved = _Kernels(X, weight, rows)
         kernels: dict[Any, Kernel] = {}
+        spans: dict[Any, tuple[float, float]] = {}  # the least and the largest weight of a training sample
         by_kernel: dict[Any, list[Fit]] = defaultdict(list)
         # A row that a fold has several times, as in a bootstrap, would need a weight for each time.
         complete = [
@@ -262,21 +264,48 @@ class _Plan(NamedTuple):
             if not _is_ordinary(estimator):
                 continue
             for j in complete:
-                train = rows[j][0]
+                named = resolved.of(estimator, k, j)
+                if named is None:
+                    continue
                 try:
-                    kernel = resolve_kernel(estimator, X[train], weight[train]).kernel
                     fit = Fit(k, j, float(estimator.C), families.terms(estimator, j))
                 except (ValueError, TypeError, GaplessError):
                     continue
-                if kernel is None or not _is_told_by_its_name(kernel):
+                if (j, fit.terms) not in spans:
+                    weights = families.weights(j, fit.terms)[families.place[rows[j][0]]]
+                    spans[j, fit.terms] = weights.min(), weights.max()
+                least, most = spans[j, fit.terms]
+                if not (fit.C * least >= 1 / LARGEST and fit.C * most <= LARGEST):
                     continue
-                cost = fit.C * families.weights(j, fit.terms)[families.place[train]]
-                if not (cost.min() >= 1 / LARGEST and cost.max() <= LARGEST):
-                    continue
-                key = repr(kernel), estimator.tol
-                kernels[key] = kernel
+                key = named[0], estimator.tol
+                kernels[key] = named[1]
                 by_kernel[key].append(fit)
         return cls(rows, families, kernels, by_kernel)
+
+
+class _Kernels:
+    """The kernels of estimators on the training rows of folds, each of them resolved once."""
+
+    def __init__(self, X: Any, weight: np.ndarray, folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        self._X, self._weight, self._folds = X, weight, folds
+        self._known: dict[Any, tuple[str, Kernel] | None] = {}
+
+    def of(self, estimator: SVC | SVR, candidate: int, fold: int) -> tuple[str, Kernel] | None:
+        """The name and the kernel of an ordinary estimator, which is that of a candidate; None where its name does not tell it."""
+        own = estimator.kernel if isinstance(estimator.kernel, str) else candidate
+        where = fold if depends_on_samples(estimator) else None
+        key = own, estimator.gamma, estimator.degree, estimator.coef0, where
+        if key not in self._known:
+            rows = slice(None) if where is None else self._folds[fold][0]
+            self._known[key] = self._resolved(estimator, rows)
+        return self._known[key]
+
+    def _resolved(self, estimator: SVC | SVR, rows: Any) -> tuple[str, Kernel] | None:
+        try:
+            kernel = resolve_kernel(estimator, self._X[rows], self._weight[rows]).kernel
+        except (ValueError, TypeError, GaplessError):
+            return None
+        return None if kernel is None or not _is_told_by_its_name(kernel) else (repr(kernel), kernel)
 
 
 def _is_ordinary(estimator: SVC | SVR) -> bool:

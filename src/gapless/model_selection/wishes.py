@@ -12,7 +12,7 @@ from gapless.model_selection.intervals import last_step, open_labels, possible_l
 from gapless.model_selection.outcomes import Outcome, Outcomes
 from gapless.model_selection.race import Race
 from gapless.model_selection.report import Report
-from gapless.model_selection.scoring import FoldScoring
+from gapless.model_selection.scoring import FoldScoring, ScoredFold
 
 
 class SearchWishes:
@@ -32,6 +32,13 @@ class SearchWishes:
         The metric that the choice is made by; None where it is made otherwise.
     racing : bool
         Whether a candidate is dropped that cannot win any more.
+
+    Attributes
+    ----------
+    scored : list of ScoredFold
+        The folds, as they are scored.
+    metrics : list of dict of str to Metric
+        The metrics of each candidate that have intervals.
     """
 
     def __init__(
@@ -45,11 +52,12 @@ class SearchWishes:
     ) -> None:
         self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
         self.known = Outcomes(len(models), len(folds))
-        self._metrics = [scoring.metrics(model) for model in models]
+        self.scored = [ScoredFold(scoring, *rows) for rows in folds]
+        self.metrics = self._metrics = [scoring.metrics(model) for model in models]
         self.race: Race | None = None
         try:
             if any(self._metrics):
-                self._targets = [scoring.targets(test) for _, test in folds]
+                self._targets = [fold.targets for fold in self.scored]
                 self._classes = [np.unique(scoring.targets(train)) for train, _ in folds]
             if any(metric in each for each in self._metrics):
                 self.race = self._start()
@@ -62,8 +70,8 @@ class SearchWishes:
         """The race before any fit: bounds on the score of any model."""
         worst, best = (np.full((len(self.models), len(self.folds)), bound) for bound in (-np.inf, np.inf))
         labels = np.unique(self.scoring.targets(np.arange(len(self.scoring.y))))
-        for fold, (_, test) in enumerate(self.folds):
-            y, weights = self.scoring.targets(test), self.scoring.weights(test)
+        for fold, rows in enumerate(self.scored):
+            y, weights = rows.targets, rows.weights
             extremes: dict[Any, tuple[float, float]] = {}
             for candidate, metrics in enumerate(self._metrics):
                 metric = metrics.get(str(self.metric))
@@ -130,20 +138,26 @@ class SearchWishes:
         possible = possible_labels(last_step(self.models[candidate]), len(classes), low, high)
         if possible is None:
             return None
-        if self.races:
-            answers = Answers(None, low, high, classes[possible.argmax(axis=1)], classes)
-            _, most = self.interval(candidate, fold, answers)
+        y = self._targets[fold]
+        rows = open_labels(y, classes, possible)
+        metric = self._metrics[candidate].get(str(self.metric))
+        if self.races and metric is not None:
+            labels = classes[possible.argmax(axis=1)]
+            _, most = metric.between(y, labels, rows, classes, self._weight(fold))
             if self._is_out(candidate, fold, most):
                 return None
-        return open_labels(self._targets[fold], classes, possible)
+        return rows
 
     def interval(self, candidate: int, fold: int, answers: Answers) -> tuple[float, float]:
         """Bounds on the score that the choice is made by; NaN where nothing is known."""
         metric = self._metrics[candidate].get(str(self.metric))
         if metric is None:
             return np.nan, np.nan
-        weight = self.scoring.weights(self.folds[fold][1]).get(str(self.metric))
-        return metric.interval(self._targets[fold], answers, last_step(self.models[candidate]), weight)
+        return metric.interval(self._targets[fold], answers, last_step(self.models[candidate]), self._weight(fold))
+
+    def _weight(self, fold: int) -> Any:
+        """The weights of the test rows of a fold in the score that the choice is made by."""
+        return self.scored[fold].weights.get(str(self.metric))
 
     def bounds(self) -> np.ndarray:
         """(low, high) of the mean score of each candidate, as rows; NaN where the choice is not made by a metric with intervals."""
