@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "smo/gap_estimate.hpp"
 #include "smo/violation.hpp"
 
 namespace gapless::smo {
 namespace {
 
 constexpr int halvings = 24;  // of a bracket of offsets: more would tell no violators apart
-
-struct Start {
-  double gap;
-  Index violators;
-};
 
 // An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
 double middle(const std::vector<double>& up, const std::vector<double>& down) {
@@ -38,23 +32,23 @@ double middle(const std::vector<double>& up, const std::vector<double>& down) {
   return 0.5 * (low + high);
 }
 
-Start judged(const FamilySamples& samples, const MemberFit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) {
+// The number of variables that violate by more than `kkt`, for the offset with which they are fewest.
+Index violators(const FamilySamples& samples, const MemberFit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) {
   const DualBox dual = samples.box(fit);
-  double offset = 0.0, gap = 0.0;
-  if (fit.fresh) {
-    std::vector<Index> room;
-    gap = own_gap(dual, samples.size(), beta.data(), f.data(), {samples.groups.data(), 1}, samples.totals.data(), true, &offset, room).gap;
-  } else {
-    std::vector<double> up(samples.size()), down(samples.size());
-    survey(dual, samples.size(), samples.diagonal.data(), beta.data(), f.data(), {samples.groups.data(), 1}, true, up.data(), down.data());
-    offset = middle(up, down);
-  }
-  Index violators = 0;
-  for (Index i = 0; i < samples.size(); ++i) {
-    const double level = f[i] + offset;
-    violators += dual.rise(i, beta[i]) - level > kkt || level - dual.fall(i, beta[i]) > kkt;
-  }
-  return {gap, violators};
+  std::vector<double> up(samples.size()), down(samples.size());
+  survey(dual, samples.size(), samples.diagonal.data(), beta.data(), f.data(), {samples.groups.data(), 1}, true, up.data(), down.data());
+  const double offset = middle(up, down);
+  Index found = 0;
+  for (Index i = 0; i < samples.size(); ++i) found += up[i] - offset > kkt || offset - down[i] > kkt;
+  return found;
+}
+
+// The dual's value.
+double value(const FamilySamples& samples, const MemberFit& fit, const std::vector<double>& beta, const std::vector<double>& f) {
+  const DualBox dual = samples.box(fit);
+  double sum = 0.0;
+  for (Index i = 0; i < samples.size(); ++i) sum += dual.term(i, beta[i]) - 0.5 * beta[i] * f[i];
+  return sum;
 }
 
 }  // namespace
@@ -142,8 +136,10 @@ void end_going_on(const FamilySamples& samples, MemberFit& fit, double ratio, bo
 }
 
 void take_better(const FamilySamples& samples, MemberFit& fit, double kkt) {
-  const Start other = judged(samples, fit, fit.next_beta, fit.next_f, kkt), own = judged(samples, fit, fit.beta, fit.f, kkt);
-  if (fit.fresh ? other.gap >= own.gap : other.violators >= own.violators) return;
+  const bool better =
+      fit.fresh ? value(samples, fit, fit.next_beta, fit.next_f) > value(samples, fit, fit.beta, fit.f)
+                : violators(samples, fit, fit.next_beta, fit.next_f, kkt) < violators(samples, fit, fit.beta, fit.f, kkt);
+  if (!better) return;
   fit.beta = fit.next_beta;
   fit.f = fit.next_f;
 }

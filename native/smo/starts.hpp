@@ -53,7 +53,7 @@ bool go_on(const FamilySamples& samples, MemberFit& fit, double ratio);
 // From what `go_on` has left in next_beta and its expansion in next_f, the other point itself; and the best multiple in place of β.
 void end_going_on(const FamilySamples& samples, MemberFit& fit, double ratio, bool bounded);
 
-// Begins with the other point where that is the better one: of a first C by its duality gap, else by the number of variables that violate by more than
+// Begins with the other point where that is the better one: of a first C by the value of the dual, else by the number of variables that violate by more than
 // `kkt`, each of which will have to move.
 void take_better(const FamilySamples& samples, MemberFit& fit, double kkt);
 
