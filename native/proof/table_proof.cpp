@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/runs.hpp"
+#include "core/sums.hpp"
 #include "proof/bounds.hpp"
 
 namespace gapless::proof {
@@ -57,6 +58,43 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
   return {raised, raised - value, margin, b / margin};
 }
 
+// The model of β stretched until every sample between its bounds is beyond the margin. At the optimum these are on it, so that each of them adds what it
+// is short of the margin, and the rounding of that, times C to P; stretched, they add nothing, and ‖w‖² grows by a little.
+// The other arguments are those of stretched(); b is the offset of β's own model.
+Stretched beyond_margin(const DualBox& box, Vector beta, Vector f, Vector sizes, double scale, double square, double b) {
+  const Index n = length(beta);
+  double slack = 0.0, products = 0.0, plain = infinity, margin = infinity;
+  const auto doubt = [&](Index i) {
+    const double error = 1.07 * scale * (sizes[i] + least_error) + 2.0 * unit * std::fabs(f[i]);
+    return 1.1 * error + 8.0 * unit * (std::fabs(f[i]) + std::fabs(b));
+  };
+  for (Index i = 0; i < n; ++i) {
+    const double size = std::fabs(beta[i]);
+    if (size == 0.0) continue;
+    slack += size * (sizes[i] + least_error);
+    products += size * std::fabs(f[i]);
+    if (!(box.lower[i] < beta[i] && beta[i] < box.upper[i])) continue;
+    const double value = box.p[i] * (f[i] + b);
+    plain = std::min(plain, value);
+    margin = std::min(margin, value - doubt(i));
+  }
+  if (!(margin > 0.5 && margin < 1.0)) return {};
+  square *= scale * scale;
+  const double above = square + more * (scale * slack + 2.0 * unit * static_cast<double>(n) * products) + 4.0 * unit * std::fabs(square);
+  Sum losses, plain_losses;
+  for (Index i = 0; i < n; ++i) {
+    const double cost = box.p[i] > 0.0 ? box.upper[i] : -box.lower[i];
+    if (!(cost > 0.0)) continue;
+    const double value = box.p[i] * (f[i] + b), least = value - doubt(i);
+    // A sample that is short of the stretched margin by no more than a rounding counts as short of it.
+    if (least < margin) losses.add(cost * (1.0 - least / margin) * (1.0 + 8.0 * unit) + 4.0 * unit * cost);
+    if (value < plain) plain_losses.add(cost * (1.0 - value / plain));
+  }
+  const double raised = (0.5 * above / (margin * margin) + losses.value()) * (1.0 + (16.0 + static_cast<double>(n)) * unit);
+  const double value = 0.5 * square / (plain * plain) + plain_losses.value();
+  return {raised, raised - std::min(raised, value), margin, b / margin};
+}
+
 }  // namespace
 
 Index expand(Matrix<const double> K, Places places, Vector beta, Out f) {
@@ -102,13 +140,20 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   out.primal = found.primal;
   out.rounding = found.dual_rounding + found.primal_rounding;
   if (problem.margins && out.dual > 0.0 && out.primal > (1.0 + stretching) * out.dual) {
-    const Stretched other = stretched(problem.box, beta, f, room.sizes, found.scale, found.square);
+    Stretched other = stretched(problem.box, beta, f, room.sizes, found.scale, found.square);
+    const bool has_losses = other.value == infinity;
+    if (has_losses) other = beyond_margin(problem.box, beta, f, room.sizes, found.scale, found.square, 0.5 * (offsets[0].low + offsets[0].high));
     if (other.value < out.primal) {
       out.primal = other.value;
       out.rounding = found.dual_rounding + other.rounding;
       out.own = false;
       out.margin = other.margin;
       offsets[0] = {other.offset, other.offset};
+      if (has_losses) {  // the best offsets of the stretched model, with which its P is no larger
+        room.stretched.resize(f.size());
+        for (Index i = 0; i < length(f); ++i) room.stretched[i] = f[i] / other.margin;
+        offsets[0] = best_offset(problem.box, problem.groups, 0, problem.totals[0], room.stretched);
+      }
     }
   }
   if (!(out.dual <= out.primal)) out.dual = -infinity;  // a contradiction, of a K that is not positive semi-definite, proves nothing

@@ -33,7 +33,7 @@ struct TableProof {
 
 // Arrays for the samples of one problem, which the next problem uses again.
 struct TableRoom {
-  std::vector<double> sizes;
+  std::vector<double> sizes, stretched;
   std::vector<Interval> plain;
 };
 

@@ -91,12 +91,9 @@ class SharedFits:
                 yield from self._run(stage, every, [all_folds], lambda fit: True)
             else:
                 # Two folds at a time, so that a candidate that cannot keep up with the best one so far is dropped after few, and kernels in the
-                # middle of the grid first, since good candidates are there more often than at its ends. Scores of the most promising ones are
-                # decided at once; in the end all that may still win are.
+                # middle of the grid first, since good candidates are there more often than at its ends.
                 pairs = [all_folds[k : k + 2] for k in range(0, len(folds), 2)]
-                few = max(_LEAST_PROMISING, int(_PROMISING * len(candidates)))
-                yield from self._run(stage, every, pairs, lambda fit: fit.candidate in wishes.by_promise()[:few])
-                yield from self._run(stage, wishes.by_promise(), [all_folds], lambda fit: True)
+                yield from self._run(stage, every, pairs, lambda fit: True)
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
     def _run(
