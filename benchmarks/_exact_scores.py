@@ -1,7 +1,7 @@
 """The accuracy of the exact optimum of an SVC on test samples, shown in NumPy's long double from the definitions, with nothing of our proofs.
 
-A tight fit gives a dual point. From it P and D are computed anew: P − D bounds the squared distance of its w from the optimum's, and so how far a decision
-value can be from the optimum's. A sample counts as decided where that leaves no other sign.
+A tight fit gives a dual point. From it P and D are computed anew: P − D bounds the squared distance of its w from the optimum's, and so how far a
+decision value can be from the optimum's. A sample counts as decided where that leaves no other sign.
 """
 
 from __future__ import annotations

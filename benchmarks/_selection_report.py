@@ -223,8 +223,8 @@ def _where(measured: Measured, references: Measured, case: Case, grid: dict[str,
             told.append(f"Ours minus right on {data}, in samples: {'; '.join(cells)}.")
         if judged:
             told.append(
-                f"A referee in long double (`_exact_scores.py`: P, D and their distance from the definitions) shows that the exact optimum has our score "
-                f"in {ours_right} of these {judged}, and scikit-learn's in {others_right}; LIBSVM keeps kernel entries in float32."
+                "A referee in long double (`_exact_scores.py`: P, D and their distance from the definitions) shows that the exact optimum has our "
+                f"score in {ours_right} of these {judged}, and scikit-learn's in {others_right}; LIBSVM keeps kernel entries in float32."
             )
     return "\n".join(told)
 
