@@ -8,23 +8,16 @@ namespace {
 
 using V = Lanes<double>;
 
-constexpr int width = lanes<double>;
-constexpr int strip = vector_bytes == 64 ? 4 : 2;  // vectors of a row at a time: with six models 24 of 32 registers, or 12 of 16, hold sums
-static_assert(block_tile % (strip * width) == 0);
+constexpr int width = lanes<double>, pad = static_cast<int>(block_pad);
+constexpr int strip = vector_bytes == 64 ? 32 : vector_bytes == 32 ? 8 : 4;  // models whose sums are in registers at a time
+static_assert(block_models == 32);
 
-template <class T>
-void copy(const T* const* rows, Index n, const Index* columns, double* block) {
-  const bool together = columns[block_tile - 1] - columns[0] == block_tile - 1;  // columns ascend, and the last one may be repeated
-  for (Index i = 0; i < n; ++i) {
-    double* GAPLESS_RESTRICT to = block + i * block_tile;
-    if (together) {
-      const T* GAPLESS_RESTRICT from = rows[i] + columns[0];
-      for (Index k = 0; k < block_tile; ++k) to[k] = static_cast<double>(from[k]);
-    } else {
-      for (Index k = 0; k < block_tile; ++k) to[k] = static_cast<double>(rows[i][columns[k]]);
-    }
-  }
-}
+// Half of the widest vector, where that has more lanes than models are padded to: then the last models of a strip are half a vector.
+#if defined(__GNUC__) || defined(__clang__)
+typedef double Half __attribute__((vector_size(pad * sizeof(double))));
+#else
+using Half = double;
+#endif
 
 void gather(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* GAPLESS_RESTRICT factors,
             Index* GAPLESS_RESTRICT used, double* sizes) {
@@ -42,51 +35,75 @@ void gather(const double* beta, const std::int32_t* at, const double* g, const d
   sizes[2] = rough.total();
 }
 
-template <int models>
-void add_models(const double* block, const Index* rows, const double* factors, Index n, const Index* numbers, double* sums) {
+// A tile: `rows` rows and `models` models of a strip, whose sums are in registers.
+template <int rows, int models, class T>
+void sum_tile(const T* const* rows_of_tile, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
+  constexpr int vectors = models / width;
+  constexpr bool half = models % width != 0;
+  const T* x[rows];
+  for (int k = 0; k < rows; ++k) x[k] = rows_of_tile[k];
   for (Index from = 0; from < n; from += block_group) {
     const Index until = from + block_group < n ? from + block_group : n;
-    for (Index at = 0; at < block_tile; at += strip * width) {
-      V own[models][strip] = {};
-      for (Index i = from; i < until; ++i) {
-        const double *x = block + rows[i] * block_tile + at, *c = factors + i * models;
-        V entries[strip];
-        for (int w = 0; w < strip; ++w) entries[w] = read<V>(x + w * width);
+    V own[rows][vectors + 1] = {};
+    Half last[rows] = {};
+    for (Index i = from; i < until; ++i) {
+      const Index j = columns[i];
+      const double* c = factors + i * step;
+      V wide[vectors + 1];
+      Half narrow = {};
 #pragma GCC unroll 8
-        for (int m = 0; m < models; ++m)
-#pragma GCC unroll 4
-          for (int w = 0; w < strip; ++w) own[m][w] += c[m] * entries[w];
+      for (int w = 0; w < vectors; ++w) wide[w] = read<V>(c + w * width);
+      if constexpr (half) narrow = read<Half>(c + vectors * width);
+#pragma GCC unroll 8
+      for (int k = 0; k < rows; ++k) {
+        const double entry = static_cast<double>(x[k][j]);
+#pragma GCC unroll 8
+        for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];
+        if constexpr (half) last[k] += entry * narrow;
       }
+    }
 #pragma GCC unroll 8
-      for (int m = 0; m < models; ++m)
-#pragma GCC unroll 4
-        for (int w = 0; w < strip; ++w) {
-          double* to = sums + numbers[m] * block_tile + at + w * width;
-          write<V>(read<V>(to) + own[m][w], to);
-        }
+    for (int k = 0; k < rows; ++k) {
+      double* to = sums + k * stride;
+#pragma GCC unroll 8
+      for (int w = 0; w < vectors; ++w) write<V>(from == 0 ? own[k][w] : read<V>(to + w * width) + own[k][w], to + w * width);
+      if constexpr (half) write<Half>(from == 0 ? last[k] : read<Half>(to + vectors * width) + last[k], to + vectors * width);
     }
   }
 }
 
-void add(const double* block, const Index* rows, const double* factors, Index n, const Index* numbers, Index models, double* sums) {
-  static_assert(block_models == 6);
-  switch (models) {
-    case 1: return add_models<1>(block, rows, factors, n, numbers, sums);
-    case 2: return add_models<2>(block, rows, factors, n, numbers, sums);
-    case 3: return add_models<3>(block, rows, factors, n, numbers, sums);
-    case 4: return add_models<4>(block, rows, factors, n, numbers, sums);
-    case 5: return add_models<5>(block, rows, factors, n, numbers, sums);
-    default: return add_models<6>(block, rows, factors, n, numbers, sums);
+// Six rows with all the models of a strip; of fewer models, eight rows.
+template <int models, class T>
+void sum_strip(const T* const* rows, Index many, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
+  constexpr int tile = models * 4 > strip * 3 ? 6 : 8;
+  static_assert(block_rows % tile == 0);
+  for (Index k = 0; k < many; k += tile) sum_tile<tile, models>(rows + k, columns, factors, step, n, sums + k * stride, stride);
+}
+
+template <class T>
+void sum(const T* const* rows, Index many, const Index* columns, const double* factors, Index n, Index models, double* sums, Index stride) {
+  for (Index m = 0; m < models; m += strip) {
+    const auto at = [&]<int own>() { sum_strip<own>(rows, many, columns, factors + m, models, n, sums + m, stride); };
+    const Index own = models - m < strip ? models - m : strip;
+    if (own == pad) at.template operator()<pad>();
+    if constexpr (strip >= 2 * pad)
+      if (own == 2 * pad) at.template operator()<2 * pad>();
+    if constexpr (strip >= 8 * pad) switch (own / pad) {
+        case 3: at.template operator()<3 * pad>(); break;
+        case 4: at.template operator()<4 * pad>(); break;
+        case 5: at.template operator()<5 * pad>(); break;
+        case 6: at.template operator()<6 * pad>(); break;
+        case 7: at.template operator()<7 * pad>(); break;
+        case 8: at.template operator()<8 * pad>(); break;
+        default: break;
+      }
   }
 }
 
-void turn(const double* sums, Index models, Index columns, double* const* to) {
-  constexpr Index line = 8;  // models whose values of one column are a line of the cache
-  for (Index m = 0; m < models; m += line) {
-    const Index end = m + line < models ? m + line : models;
-    for (Index k = 0; k < columns; ++k)
-      for (Index j = m; j < end; ++j) to[k][j] = sums[j * block_tile + k];
-  }
+void collect(const double* sums, const std::int32_t* at, Index parts, Index models, double* GAPLESS_RESTRICT f) {
+  for (Index m = 0; m < models; ++m) f[m] = sums[at[m]];
+  for (Index k = 1; k < parts; ++k)
+    for (Index m = 0; m < models; ++m) f[m] += sums[at[k * models + m]];
 }
 
 void bound(const ValueTerms& terms, Index models, double length, double g, double r, double* GAPLESS_RESTRICT f, double* GAPLESS_RESTRICT low,
@@ -102,6 +119,6 @@ void bound(const ValueTerms& terms, Index models, double length, double g, doubl
 
 }  // namespace
 
-extern const BlockSumLoops block_sum_loops = {copy<float>, copy<double>, gather, add, turn, bound};
+extern const BlockSumLoops block_sum_loops = {sum<float>, sum<double>, gather, collect, bound};
 
 }  // namespace gapless::GAPLESS_LEVEL

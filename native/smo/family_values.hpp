@@ -1,7 +1,8 @@
 // Decision values of the models of many families of samples, at some rows of their table of kernel entries.
 //
 // Families have samples in common: in one-vs-one each class belongs to as many pairs as there are other classes. So rows that are in the same families
-// make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp).
+// make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp). The table is symmetric and is read by rows:
+// where those of a block are side by side, so are the entries that a sum needs.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct SharedValues {
   Out longest;
 };
 
-// Rows that are in the same families, at most `most_rows` of them.
+// Rows that are in the same families.
 struct FamilyBlock {
   std::vector<Index> rows, families;
   std::vector<std::int32_t> at;  // the row rows[i] is the sample at[k · rows + i] of the family families[k]
