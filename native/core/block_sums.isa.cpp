@@ -14,10 +14,18 @@ static_assert(block_models == 32);
 
 // Half of the widest vector, where that has more lanes than models are padded to: then the last models of a strip are half a vector.
 #if defined(__GNUC__) || defined(__clang__)
-typedef double Half __attribute__((vector_size(pad * sizeof(double))));
+typedef double Half __attribute__((vector_size((pad < width ? pad : width) * sizeof(double))));
 #else
 using Half = double;
 #endif
+
+// A vector of one number, whose first half serves the half too: with two vectors the compiler would read the number first and then spread it twice.
+GAPLESS_INLINE V everywhere(double value) { return value - V{}; }
+GAPLESS_INLINE Half front(const V& vector) {
+  Half out;
+  std::memcpy(&out, &vector, sizeof(Half));
+  return out;
+}
 
 void gather(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* GAPLESS_RESTRICT factors,
             Index* GAPLESS_RESTRICT used, double* sizes) {
@@ -56,10 +64,10 @@ void sum_tile(const T* const* rows_of_tile, const Index* columns, const double* 
       if constexpr (half) narrow = read<Half>(c + vectors * width);
 #pragma GCC unroll 8
       for (int k = 0; k < rows; ++k) {
-        const double entry = static_cast<double>(x[k][j]);
+        const V entry = everywhere(static_cast<double>(x[k][j]));
 #pragma GCC unroll 8
         for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];
-        if constexpr (half) last[k] += entry * narrow;
+        if constexpr (half) last[k] += front(entry) * narrow;
       }
     }
 #pragma GCC unroll 8
