@@ -6,28 +6,24 @@
 // a model has n columns in so many blocks, so that a value is off by at most that times u Σ |c| |entry|. A factor of zero rounds nothing.
 #pragma once
 
-#include <cstdint>
-
 #include "core/isa.hpp"
 #include "core/span.hpp"
 
 namespace gapless {
 
-inline constexpr Index block_rows = 24;    // rows at a time, for which the factors of a block are read from the nearest cache: several tiles of 6 or 8
+inline constexpr Index block_rows = 6;     // rows at a time, each of which is read from its begin to its end, as the machine expects it
 inline constexpr Index block_pad = 4;      // the factors of a column are so many, or a multiple
-inline constexpr Index block_models = 32;  // the most models at a time: for six rows their sums, 24 of the widest vectors, fill most of 32 registers
+inline constexpr Index block_models = 32;  // the most models at a time: their sums, 24 of the widest vectors, fill most of 32 registers
 inline constexpr Index block_group = 64;
 inline double block_roundings(Index n, Index blocks) {
   // Of a product: itself and the sums of its group, one for each further group of its block, and one for each further block.
   return static_cast<double>((n < block_group ? n : block_group) + n / block_group + blocks);
 }
 
-// sums[k · stride + m] = Σ over i < n of factors[i · models + m] rows[k][columns[i]], for each of at most `block_rows` rows and each of the models, whose
-// number is a multiple of `block_pad`, and at least one column. Of `rows` there are always `block_rows`, the last of which may be repeated, and so many
-// rows of sums may be written.
+// sums[k · stride + m] = Σ over i < n of factors[i · models + m] rows[k][columns[i]], for each of `block_rows` rows and each of the models, whose number is
+// a multiple of `block_pad`; n is positive.
 template <class T>
-using SumBlock = void (*)(const T* const* rows, Index many, const Index* columns, const double* factors, Index n, Index models, double* sums,
-                          Index stride);
+using SumBlock = void (*)(const T* const* rows, const Index* columns, const double* factors, Index n, Index models, double* sums, Index stride);
 
 // What the bounds on the values of a model are made from: they are fixed + length · per_length + g · per_g + r · per_r away, at a row whose numbers
 // these are; and the offset that is added to each value. The arrays have an entry for each model.
@@ -38,12 +34,9 @@ struct ValueTerms {
 struct BlockSumLoops {
   SumBlock<float> sum_single;
   SumBlock<double> sum_full;
-  // factors[i] = beta[at[i]] / scale for each of n columns; adds 1 to used[i] where that is not zero, and writes Σ |factor|, Σ |factor| g and
-  // Σ |factor| r into sizes, where a factor of zero counts nothing even if g or r is infinite.
-  void (*gather)(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* factors, Index* used,
-                 double* sizes);
-  // f[m] = Σ over k < parts of sums[at[k · models + m]].
-  void (*collect)(const double* sums, const std::int32_t* at, Index parts, Index models, double* f);
+  // Divides the factors of n columns by `scale`; adds 1 to used[i] where one is not zero, and writes Σ |factor|, Σ |factor| g and Σ |factor| r into
+  // sizes, where a factor of zero counts nothing even if g or r is infinite.
+  void (*divide)(double* factors, Index n, double scale, const double* g, const double* r, Index* used, double* sizes);
   // Adds the offsets to the values f of the models at one row, and writes their bounds.
   void (*bound)(const ValueTerms& terms, Index models, double length, double g, double r, double* f, double* low, double* high);
 };

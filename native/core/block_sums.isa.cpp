@@ -27,9 +27,16 @@ GAPLESS_INLINE Half front(const V& vector) {
   return out;
 }
 
-void gather(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* GAPLESS_RESTRICT factors,
-            Index* GAPLESS_RESTRICT used, double* sizes) {
-  for (Index i = 0; i < n; ++i) factors[i] = beta[at[i]] / scale;
+// Asks for the entries a few hundred bytes further on, most of which the machine does not foresee where columns are left out.
+template <class T>
+GAPLESS_INLINE void soon(const T* entry) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(reinterpret_cast<const char*>(entry) + 512);
+#endif
+}
+
+void divide(double* GAPLESS_RESTRICT factors, Index n, double scale, const double* g, const double* r, Index* GAPLESS_RESTRICT used, double* sizes) {
+  for (Index i = 0; i < n; ++i) factors[i] /= scale;
   for (Index i = 0; i < n; ++i) used[i] += factors[i] != 0.0;
   LaneSum size, reach, rough;
   by_lanes(0, n, [&]<class W>(Index i) {
@@ -43,13 +50,12 @@ void gather(const double* beta, const std::int32_t* at, const double* g, const d
   sizes[2] = rough.total();
 }
 
-// A tile: `rows` rows and `models` models of a strip, whose sums are in registers.
-template <int rows, int models, class T>
-void sum_tile(const T* const* rows_of_tile, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
-  constexpr int vectors = models / width;
+template <int models, class T>
+void sum_strip(const T* const* from_rows, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
+  constexpr int rows = static_cast<int>(block_rows), vectors = models / width;
   constexpr bool half = models % width != 0;
   const T* x[rows];
-  for (int k = 0; k < rows; ++k) x[k] = rows_of_tile[k];
+  for (int k = 0; k < rows; ++k) x[k] = from_rows[k];
   for (Index from = 0; from < n; from += block_group) {
     const Index until = from + block_group < n ? from + block_group : n;
     V own[rows][vectors + 1] = {};
@@ -64,6 +70,7 @@ void sum_tile(const T* const* rows_of_tile, const Index* columns, const double* 
       if constexpr (half) narrow = read<Half>(c + vectors * width);
 #pragma GCC unroll 8
       for (int k = 0; k < rows; ++k) {
+        soon(x[k] + j);
         const V entry = everywhere(static_cast<double>(x[k][j]));
 #pragma GCC unroll 8
         for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];
@@ -80,18 +87,10 @@ void sum_tile(const T* const* rows_of_tile, const Index* columns, const double* 
   }
 }
 
-// Six rows with all the models of a strip; of fewer models, eight rows.
-template <int models, class T>
-void sum_strip(const T* const* rows, Index many, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
-  constexpr int tile = models * 4 > strip * 3 ? 6 : 8;
-  static_assert(block_rows % tile == 0);
-  for (Index k = 0; k < many; k += tile) sum_tile<tile, models>(rows + k, columns, factors, step, n, sums + k * stride, stride);
-}
-
 template <class T>
-void sum(const T* const* rows, Index many, const Index* columns, const double* factors, Index n, Index models, double* sums, Index stride) {
+void sum(const T* const* rows, const Index* columns, const double* factors, Index n, Index models, double* sums, Index stride) {
   for (Index m = 0; m < models; m += strip) {
-    const auto at = [&]<int own>() { sum_strip<own>(rows, many, columns, factors + m, models, n, sums + m, stride); };
+    const auto at = [&]<int own>() { sum_strip<own>(rows, columns, factors + m, models, n, sums + m, stride); };
     const Index own = models - m < strip ? models - m : strip;
     if (own == pad) at.template operator()<pad>();
     if constexpr (strip >= 2 * pad)
@@ -108,12 +107,6 @@ void sum(const T* const* rows, Index many, const Index* columns, const double* f
   }
 }
 
-void collect(const double* sums, const std::int32_t* at, Index parts, Index models, double* GAPLESS_RESTRICT f) {
-  for (Index m = 0; m < models; ++m) f[m] = sums[at[m]];
-  for (Index k = 1; k < parts; ++k)
-    for (Index m = 0; m < models; ++m) f[m] += sums[at[k * models + m]];
-}
-
 void bound(const ValueTerms& terms, Index models, double length, double g, double r, double* GAPLESS_RESTRICT f, double* GAPLESS_RESTRICT low,
            double* GAPLESS_RESTRICT high) {
   const double *offset = terms.offset, *fixed = terms.fixed, *per_length = terms.per_length, *per_g = terms.per_g, *per_r = terms.per_r;
@@ -127,6 +120,6 @@ void bound(const ValueTerms& terms, Index models, double length, double g, doubl
 
 }  // namespace
 
-extern const BlockSumLoops block_sum_loops = {sum<float>, sum<double>, gather, collect, bound};
+extern const BlockSumLoops block_sum_loops = {sum<float>, sum<double>, divide, bound};
 
 }  // namespace gapless::GAPLESS_LEVEL

@@ -6,6 +6,7 @@
 #include "core/block_sums.hpp"
 #include "core/buffer.hpp"
 #include "core/pool.hpp"
+#include "core/runs.hpp"
 #include "proof/table_proof.hpp"
 #include "proof/table_sums.hpp"
 
@@ -37,21 +38,23 @@ std::vector<FamilyBlock> blocks_of(Index rows, Places places, Places starts) {
     if (families_of[own].empty()) continue;
     if (block_of_kind[own] < 0) {
       block_of_kind[own] = count(blocks.size());
-      blocks.push_back({.rows = {}, .families = families_of[own], .at = {}, .g = {}, .r = {}});
+      blocks.push_back({.rows = {}, .families = families_of[own], .runs = {}, .g = {}, .r = {}});
     }
     block[row] = block_of_kind[own];
     number[row] = count(blocks[block[row]].rows.size());
     blocks[block[row]].rows.push_back(row);
   }
-  std::vector<Index> seen(blocks.size(), 0);  // the families of each block that are done
-  for (FamilyBlock& each : blocks) each.at.resize(each.rows.size() * each.families.size());
+  std::vector<std::vector<Index>> samples;  // of the rows of each block, in the family at hand
+  for (const FamilyBlock& each : blocks) samples.emplace_back(each.rows.size());
   for (Index a = 0; a < families; ++a) {
-    for (Index j = starts[a]; j < starts[a + 1]; ++j) {
-      FamilyBlock& own = blocks[block[places[j]]];
-      own.at[seen[block[places[j]]] * count(own.rows.size()) + number[places[j]]] = static_cast<std::int32_t>(j - starts[a]);
+    for (Index j = starts[a]; j < starts[a + 1]; ++j) samples[block[places[j]]][number[places[j]]] = j - starts[a];
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const std::size_t k = blocks[b].runs.size();  // the families of the block that are done
+      if (k == blocks[b].families.size() || blocks[b].families[k] != a) continue;
+      const std::vector<Index> ends = run_ends(samples[b]);
+      blocks[b].runs.emplace_back();
+      for (Index i = 0; i < count(ends.size()); i = ends[i]) blocks[b].runs[k].push_back({samples[b][i], ends[i] - i});
     }
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      if (seen[b] < count(blocks[b].families.size()) && blocks[b].families[seen[b]] == a) ++seen[b];
   }
   return blocks;
 }
@@ -83,8 +86,9 @@ std::vector<Factors> factors_of(const FamilyBlock& block, const std::vector<Fami
       const Index k = wanted[first + m], number = numbers[block.families[k]];
       factors.numbers.push_back(number);
       double sizes[3];
-      block_sum_loops().gather(models[number].beta.data(), block.at.data() + k * n, block.g.data(), block.r.data(), n, sign * models[number].margin,
-                               values.data() + m * n, used.data(), sizes);
+      double* to = values.data() + m * n;
+      for (const FamilyBlock::Run& run : block.runs[k]) to = std::copy_n(models[number].beta.data() + run.sample, run.length, to);
+      block_sum_loops().divide(values.data() + m * n, n, sign * models[number].margin, block.g.data(), block.r.data(), used.data(), sizes);
       factors.sizes.push_back({sizes[0], sizes[1], sizes[2]});
     }
     for (Index i = 0; i < n; ++i)
@@ -107,7 +111,7 @@ std::vector<Factors> factors_of(const FamilyBlock& block, const std::vector<Fami
 struct Layout {
   Index width = block_pad, parts = 1;  // the first sums of each row are zero: of a model that has fewer parts than another
   std::vector<Index> begins;           // of each block, factors after factors
-  std::vector<std::int32_t> at;        // part after part, of each model
+  std::vector<Index> at;               // part after part, of each model
 
   Layout(const std::vector<std::vector<Factors>>& blocks, Index models) {
     std::vector<Index> seen(static_cast<std::size_t>(models), 0);
@@ -118,10 +122,16 @@ struct Layout {
         for (std::size_t m = 0; m < each.numbers.size(); ++m) {
           const Index number = each.numbers[m], part = seen[number]++;
           if (part == parts) at.resize(static_cast<std::size_t>(++parts * models), 0);
-          at[part * models + number] = static_cast<std::int32_t>(width + count(m));
+          at[part * models + number] = width + count(m);
         }
         width += each.padded;
       }
+  }
+  // Writes the value of each model at one row, whose sums these are.
+  void collect(const double* sums, Index models, double* GAPLESS_RESTRICT f) const {
+    for (Index m = 0; m < models; ++m) f[m] = sums[at[m]];
+    for (Index k = 1; k < parts; ++k)
+      for (Index m = 0; m < models; ++m) f[m] += sums[at[k * models + m]];
   }
 };
 
@@ -184,10 +194,14 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
   if (n == 0 || many == 0) return;
   const BlockSumLoops& loops = block_sum_loops();
   std::vector<Index> numbers(roundings_.size(), -1);
+  std::vector<Index> known;  // the models whose sums are known
   bool together = true;  // whether the families of the models are side by side
   for (Index m = 0; m < many; ++m) {
     out.longest[models[m].family] = models[m].longest;
-    if (models[m].f.empty()) numbers[models[m].family] = m;
+    if (models[m].f.empty())
+      numbers[models[m].family] = m;
+    else
+      known.push_back(m);
     together = together && models[m].family == models[0].family + m;
   }
   std::vector<std::vector<Factors>> blocks(blocks_.size());
@@ -217,15 +231,14 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
     auto begin = layout.begins.begin();
     for (const std::vector<Factors>& block : blocks)
       for (const Factors& each : block)
-        sum_block<T>()(from, own, each.rows.data(), each.values.data(), count(each.rows.size()), each.padded, room.data() + *begin++, layout.width);
+        sum_block<T>()(from, each.rows.data(), each.values.data(), count(each.rows.size()), each.padded, room.data() + *begin++, layout.width);
     for (Index k = 0; k < own; ++k) {
       const Index row = first + k, place = rows[row];
       double* f = together ? out.f.row(row) + models[0].family : room.data() + block_rows * layout.width;
       double* low = together ? out.low.row(row) + models[0].family : f + many;
       double* high = together ? out.high.row(row) + models[0].family : low + many;
-      loops.collect(room.data() + k * layout.width, layout.at.data(), layout.parts, many, f);
-      for (Index m = 0; m < many; ++m)
-        if (!models[m].f.empty()) f[m] = models[m].f[place] / (sign * models[m].margin);
+      layout.collect(room.data() + k * layout.width, many, f);
+      for (const Index m : known) f[m] = models[m].f[place] / (sign * models[m].margin);
       loops.bound(terms.view(), many, std::sqrt(std::max(0.0, diagonal_[place])), g_[place], r_[place], f, low, high);
       if (together) continue;
       for (Index m = 0; m < many; ++m) {

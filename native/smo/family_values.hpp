@@ -5,7 +5,6 @@
 // where those of a block are side by side, so are the entries that a sum needs.
 #pragma once
 
-#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -24,8 +23,12 @@ struct SharedValues {
 // Rows that are in the same families.
 struct FamilyBlock {
   std::vector<Index> rows, families;
-  std::vector<std::int32_t> at;  // the row rows[i] is the sample at[k · rows + i] of the family families[k]
-  std::vector<double> g, r;       // of each row, as in proof/table_proof.hpp
+  // Of each of the families, which of its samples the rows are: runs of consecutive samples, one after the other.
+  struct Run {
+    Index sample, length;
+  };
+  std::vector<std::vector<Run>> runs;
+  std::vector<double> g, r;  // of each row, as in proof/table_proof.hpp
 };
 
 // The model of a family, w = Σ β_i φ(x_i) / margin with the offset b, and the numbers of its proof.
