@@ -27,11 +27,10 @@ GAPLESS_INLINE Half front(const V& vector) {
   return out;
 }
 
-// Asks for the entries a few hundred bytes further on, most of which the machine does not foresee where columns are left out.
 template <class T>
 GAPLESS_INLINE void soon(const T* entry) {
 #if defined(__GNUC__) || defined(__clang__)
-  __builtin_prefetch(reinterpret_cast<const char*>(entry) + 512);
+  __builtin_prefetch(entry);
 #endif
 }
 
@@ -61,7 +60,7 @@ void sum_strip(const T* const* from_rows, const Index* columns, const double* fa
     V own[rows][vectors + 1] = {};
     Half last[rows] = {};
     for (Index i = from; i < until; ++i) {
-      const Index j = columns[i];
+      const Index j = columns[i], next = columns[i + block_ahead];
       const double* c = factors + i * step;
       V wide[vectors + 1];
       Half narrow = {};
@@ -70,7 +69,7 @@ void sum_strip(const T* const* from_rows, const Index* columns, const double* fa
       if constexpr (half) narrow = read<Half>(c + vectors * width);
 #pragma GCC unroll 8
       for (int k = 0; k < rows; ++k) {
-        soon(x[k] + j);
+        soon(x[k] + next);
         const V entry = everywhere(static_cast<double>(x[k][j]));
 #pragma GCC unroll 8
         for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];

@@ -1,8 +1,8 @@
 // Decision values of the models of many families of samples, at some rows of their table of kernel entries.
 //
 // Families have samples in common: in one-vs-one each class belongs to as many pairs as there are other classes. So rows that are in the same families
-// make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp). The table is symmetric and is read by rows:
-// where those of a block are side by side, so are the entries that a sum needs.
+// make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp). Nothing is copied: the
+// table is symmetric, and read along those rows in which the entries of a sum are side by side.
 #pragma once
 
 #include <variant>
@@ -44,7 +44,7 @@ using Table = std::variant<Matrix<const float>, Matrix<const double>>;
 
 class FamilyValues {
  public:
-  // The samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K.
+  // K is symmetric. The samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K.
   FamilyValues(const Table& K, Vector diagonal, Vector g, Vector r, Places places, Places starts);
 
   // Writes the largest √k(x, x) of the samples of each family that have weight.
