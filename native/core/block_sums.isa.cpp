@@ -10,7 +10,7 @@ using V = Lanes<double>;
 
 constexpr int width = lanes<double>, pad = static_cast<int>(block_pad);
 constexpr int strip = vector_bytes == 64 ? 32 : vector_bytes == 32 ? 8 : 4;  // models whose sums are in registers at a time
-static_assert(block_models == 32);
+static_assert(block_models % strip == 0 && strip % pad == 0);
 
 // Half of the widest vector, where that has more lanes than models are padded to: then the last models of a strip are half a vector.
 #if defined(__GNUC__) || defined(__clang__)
@@ -27,6 +27,7 @@ GAPLESS_INLINE Half front(const V& vector) {
   return out;
 }
 
+// Says that this entry will be read soon.
 template <class T>
 GAPLESS_INLINE void soon(const T* entry) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -49,6 +50,7 @@ void divide(double* GAPLESS_RESTRICT factors, Index n, double scale, const doubl
   sizes[2] = rough.total();
 }
 
+// The sums of so many models stay in registers until the end of a group.
 template <int models, class T>
 void sum_strip(const T* const* from_rows, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
   constexpr int rows = static_cast<int>(block_rows), vectors = models / width;
@@ -86,24 +88,17 @@ void sum_strip(const T* const* from_rows, const Index* columns, const double* fa
   }
 }
 
+// As many models of a strip as are left, which are at most `models`.
+template <int models, class T>
+void sum_rest(const T* const* rows, const Index* columns, const double* factors, Index step, Index left, Index n, double* sums, Index stride) {
+  if constexpr (models > pad)
+    if (left < models) return sum_rest<models - pad>(rows, columns, factors, step, left, n, sums, stride);
+  sum_strip<models>(rows, columns, factors, step, n, sums, stride);
+}
+
 template <class T>
 void sum(const T* const* rows, const Index* columns, const double* factors, Index n, Index models, double* sums, Index stride) {
-  for (Index m = 0; m < models; m += strip) {
-    const auto at = [&]<int own>() { sum_strip<own>(rows, columns, factors + m, models, n, sums + m, stride); };
-    const Index own = models - m < strip ? models - m : strip;
-    if (own == pad) at.template operator()<pad>();
-    if constexpr (strip >= 2 * pad)
-      if (own == 2 * pad) at.template operator()<2 * pad>();
-    if constexpr (strip >= 8 * pad) switch (own / pad) {
-        case 3: at.template operator()<3 * pad>(); break;
-        case 4: at.template operator()<4 * pad>(); break;
-        case 5: at.template operator()<5 * pad>(); break;
-        case 6: at.template operator()<6 * pad>(); break;
-        case 7: at.template operator()<7 * pad>(); break;
-        case 8: at.template operator()<8 * pad>(); break;
-        default: break;
-      }
-  }
+  for (Index m = 0; m < models; m += strip) sum_rest<strip>(rows, columns, factors + m, models, models - m, n, sums + m, stride);
 }
 
 void bound(const ValueTerms& terms, Index models, double length, double g, double r, double* GAPLESS_RESTRICT f, double* GAPLESS_RESTRICT low,
