@@ -8,27 +8,35 @@ namespace {
 
 using V = Lanes<double>;
 
-constexpr int width = lanes<double>;
-constexpr int strip = vector_bytes == 64 ? 4 : 2;  // vectors of a row at a time: with six models 24 of 32 registers, or 12 of 16, hold sums
-static_assert(block_tile % (strip * width) == 0);
+constexpr int width = lanes<double>, pad = static_cast<int>(block_pad);
+constexpr int strip = vector_bytes == 64 ? 32 : vector_bytes == 32 ? 8 : 4;  // models whose sums are in registers at a time
+static_assert(block_models % strip == 0 && strip % pad == 0);
 
-template <class T>
-void copy(const T* const* rows, Index n, const Index* columns, double* block) {
-  const bool together = columns[block_tile - 1] - columns[0] == block_tile - 1;  // columns ascend, and the last one may be repeated
-  for (Index i = 0; i < n; ++i) {
-    double* GAPLESS_RESTRICT to = block + i * block_tile;
-    if (together) {
-      const T* GAPLESS_RESTRICT from = rows[i] + columns[0];
-      for (Index k = 0; k < block_tile; ++k) to[k] = static_cast<double>(from[k]);
-    } else {
-      for (Index k = 0; k < block_tile; ++k) to[k] = static_cast<double>(rows[i][columns[k]]);
-    }
-  }
+// Half of the widest vector, where that has more lanes than models are padded to: then the last models of a strip are half a vector.
+#if defined(__GNUC__) || defined(__clang__)
+typedef double Half __attribute__((vector_size((pad < width ? pad : width) * sizeof(double))));
+#else
+using Half = double;
+#endif
+
+// A vector of one number, whose first half serves the half too: with two vectors the compiler would read the number first and then spread it twice.
+GAPLESS_INLINE V everywhere(double value) { return value - V{}; }
+GAPLESS_INLINE Half front(const V& vector) {
+  Half out;
+  std::memcpy(&out, &vector, sizeof(Half));
+  return out;
 }
 
-void gather(const double* beta, const std::int32_t* at, const double* g, const double* r, Index n, double scale, double* GAPLESS_RESTRICT factors,
-            Index* GAPLESS_RESTRICT used, double* sizes) {
-  for (Index i = 0; i < n; ++i) factors[i] = beta[at[i]] / scale;
+// Says that this entry will be read soon.
+template <class T>
+GAPLESS_INLINE void soon(const T* entry) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(entry);
+#endif
+}
+
+void divide(double* GAPLESS_RESTRICT factors, Index n, double scale, const double* g, const double* r, Index* GAPLESS_RESTRICT used, double* sizes) {
+  for (Index i = 0; i < n; ++i) factors[i] /= scale;
   for (Index i = 0; i < n; ++i) used[i] += factors[i] != 0.0;
   LaneSum size, reach, rough;
   by_lanes(0, n, [&]<class W>(Index i) {
@@ -42,51 +50,55 @@ void gather(const double* beta, const std::int32_t* at, const double* g, const d
   sizes[2] = rough.total();
 }
 
-template <int models>
-void add_models(const double* block, const Index* rows, const double* factors, Index n, const Index* numbers, double* sums) {
+// The sums of so many models stay in registers until the end of a group.
+template <int models, class T>
+void sum_strip(const T* const* from_rows, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
+  constexpr int rows = static_cast<int>(block_rows), vectors = models / width;
+  constexpr bool half = models % width != 0;
+  const T* x[rows];
+  for (int k = 0; k < rows; ++k) x[k] = from_rows[k];
   for (Index from = 0; from < n; from += block_group) {
     const Index until = from + block_group < n ? from + block_group : n;
-    for (Index at = 0; at < block_tile; at += strip * width) {
-      V own[models][strip] = {};
-      for (Index i = from; i < until; ++i) {
-        const double *x = block + rows[i] * block_tile + at, *c = factors + i * models;
-        V entries[strip];
-        for (int w = 0; w < strip; ++w) entries[w] = read<V>(x + w * width);
+    V own[rows][vectors + 1] = {};
+    Half last[rows] = {};
+    for (Index i = from; i < until; ++i) {
+      const Index j = columns[i], next = columns[i + block_ahead];
+      const double* c = factors + i * step;
+      V wide[vectors + 1];
+      Half narrow = {};
 #pragma GCC unroll 8
-        for (int m = 0; m < models; ++m)
-#pragma GCC unroll 4
-          for (int w = 0; w < strip; ++w) own[m][w] += c[m] * entries[w];
+      for (int w = 0; w < vectors; ++w) wide[w] = read<V>(c + w * width);
+      if constexpr (half) narrow = read<Half>(c + vectors * width);
+#pragma GCC unroll 8
+      for (int k = 0; k < rows; ++k) {
+        soon(x[k] + next);
+        const V entry = everywhere(static_cast<double>(x[k][j]));
+#pragma GCC unroll 8
+        for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];
+        if constexpr (half) last[k] += front(entry) * narrow;
       }
+    }
 #pragma GCC unroll 8
-      for (int m = 0; m < models; ++m)
-#pragma GCC unroll 4
-        for (int w = 0; w < strip; ++w) {
-          double* to = sums + numbers[m] * block_tile + at + w * width;
-          write<V>(read<V>(to) + own[m][w], to);
-        }
+    for (int k = 0; k < rows; ++k) {
+      double* to = sums + k * stride;
+#pragma GCC unroll 8
+      for (int w = 0; w < vectors; ++w) write<V>(from == 0 ? own[k][w] : read<V>(to + w * width) + own[k][w], to + w * width);
+      if constexpr (half) write<Half>(from == 0 ? last[k] : read<Half>(to + vectors * width) + last[k], to + vectors * width);
     }
   }
 }
 
-void add(const double* block, const Index* rows, const double* factors, Index n, const Index* numbers, Index models, double* sums) {
-  static_assert(block_models == 6);
-  switch (models) {
-    case 1: return add_models<1>(block, rows, factors, n, numbers, sums);
-    case 2: return add_models<2>(block, rows, factors, n, numbers, sums);
-    case 3: return add_models<3>(block, rows, factors, n, numbers, sums);
-    case 4: return add_models<4>(block, rows, factors, n, numbers, sums);
-    case 5: return add_models<5>(block, rows, factors, n, numbers, sums);
-    default: return add_models<6>(block, rows, factors, n, numbers, sums);
-  }
+// As many models of a strip as are left, which are at most `models`.
+template <int models, class T>
+void sum_rest(const T* const* rows, const Index* columns, const double* factors, Index step, Index left, Index n, double* sums, Index stride) {
+  if constexpr (models > pad)
+    if (left < models) return sum_rest<models - pad>(rows, columns, factors, step, left, n, sums, stride);
+  sum_strip<models>(rows, columns, factors, step, n, sums, stride);
 }
 
-void turn(const double* sums, Index models, Index columns, double* const* to) {
-  constexpr Index line = 8;  // models whose values of one column are a line of the cache
-  for (Index m = 0; m < models; m += line) {
-    const Index end = m + line < models ? m + line : models;
-    for (Index k = 0; k < columns; ++k)
-      for (Index j = m; j < end; ++j) to[k][j] = sums[j * block_tile + k];
-  }
+template <class T>
+void sum(const T* const* rows, const Index* columns, const double* factors, Index n, Index models, double* sums, Index stride) {
+  for (Index m = 0; m < models; m += strip) sum_rest<strip>(rows, columns, factors + m, models, models - m, n, sums + m, stride);
 }
 
 void bound(const ValueTerms& terms, Index models, double length, double g, double r, double* GAPLESS_RESTRICT f, double* GAPLESS_RESTRICT low,
@@ -102,6 +114,6 @@ void bound(const ValueTerms& terms, Index models, double length, double g, doubl
 
 }  // namespace
 
-extern const BlockSumLoops block_sum_loops = {copy<float>, copy<double>, gather, add, turn, bound};
+extern const BlockSumLoops block_sum_loops = {sum<float>, sum<double>, divide, bound};
 
 }  // namespace gapless::GAPLESS_LEVEL

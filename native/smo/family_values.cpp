@@ -7,13 +7,12 @@
 #include "core/block_sums.hpp"
 #include "core/buffer.hpp"
 #include "core/pool.hpp"
+#include "core/runs.hpp"
 #include "proof/table_proof.hpp"
 #include "proof/table_sums.hpp"
 
 namespace gapless::smo {
 namespace {
-
-constexpr Index most_rows = 1024;  // of a block, whose tile then takes a quarter of a megabyte: what a core keeps near
 
 std::vector<FamilyBlock> blocks_of(Index rows, Places places, Places starts) {
   const Index families = length(starts) - 1;
@@ -38,57 +37,48 @@ std::vector<FamilyBlock> blocks_of(Index rows, Places places, Places starts) {
   for (Index row = 0; row < rows; ++row) {
     const Index own = kind[row];
     if (families_of[own].empty()) continue;
-    if (block_of_kind[own] < 0 || count(blocks[block_of_kind[own]].rows.size()) == most_rows) {
+    if (block_of_kind[own] < 0) {
       block_of_kind[own] = count(blocks.size());
-      blocks.push_back({.rows = {}, .families = families_of[own], .at = {}, .g = {}, .r = {}});
+      blocks.push_back({.rows = {}, .families = families_of[own], .runs = {}, .g = {}, .r = {}});
     }
     block[row] = block_of_kind[own];
     number[row] = count(blocks[block[row]].rows.size());
     blocks[block[row]].rows.push_back(row);
   }
-  std::vector<Index> seen(blocks.size(), 0);  // the families of each block that are done
-  for (FamilyBlock& each : blocks) each.at.resize(each.rows.size() * each.families.size());
+  std::vector<std::vector<Index>> samples;  // of the rows of each block, in the family at hand
+  for (const FamilyBlock& each : blocks) samples.emplace_back(each.rows.size());
   for (Index a = 0; a < families; ++a) {
-    for (Index j = starts[a]; j < starts[a + 1]; ++j) {
-      FamilyBlock& own = blocks[block[places[j]]];
-      own.at[seen[block[places[j]]] * count(own.rows.size()) + number[places[j]]] = static_cast<std::int32_t>(j - starts[a]);
+    for (Index j = starts[a]; j < starts[a + 1]; ++j) samples[block[places[j]]][number[places[j]]] = j - starts[a];
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const std::size_t k = blocks[b].runs.size();  // the families of the block that are done
+      if (k == blocks[b].families.size() || blocks[b].families[k] != a) continue;
+      const std::vector<Index> ends = run_ends(samples[b]);
+      blocks[b].runs.emplace_back();
+      for (Index i = 0; i < count(ends.size()); i = ends[i]) blocks[b].runs[k].push_back({samples[b][i], ends[i] - i});
     }
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      if (seen[b] < count(blocks[b].families.size()) && blocks[b].families[seen[b]] == a) ++seen[b];
   }
   return blocks;
 }
 
-// Some models of a block that are summed at a time: of the rows where one of their factors is not zero, the place in the copy of the block, and the
-// factors.
+// Some models of a block that are summed at a time: of the rows of the block where one of their factors is not zero, the place in the table and the
+// factors, `padded` of each row.
 struct Factors {
   std::vector<Index> numbers, rows;
+  Index padded;
   std::vector<double> values;
   std::vector<proof::ExpansionSizes> sizes;  // of each model
 };
 
-// What is summed over one block.
-template <class T>
-struct BlockTask {
-  std::vector<const T*> rows;  // those where a factor is not zero
-  std::vector<Factors> factors;
-};
-
 // `numbers` are the places of the families among the models, −1 for a family that has none to sum.
-template <class T>
-BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const std::vector<FamilyModel>& models, const std::vector<Index>& numbers,
-                     double sign) {
+std::vector<Factors> factors_of(const FamilyBlock& block, const std::vector<FamilyModel>& models, const std::vector<Index>& numbers, double sign) {
   const Index n = count(block.rows.size());
   std::vector<Index> wanted;  // of the families of the block
   for (Index k = 0; k < count(block.families.size()); ++k)
     if (numbers[block.families[k]] >= 0) wanted.push_back(k);
-  BlockTask<T> task;
-  task.rows.resize(block.rows.size() + 1);  // one more: without a branch, what is not used is written too
-  std::vector<Index> place(block.rows.size(), -1);
-  std::vector<double> values(block.rows.size() * block_models);  // the factors of all rows, model after model
-  std::vector<Index> used(block.rows.size());                    // how many of a row's factors are not zero
-  Index copied = 0;
+  std::vector<Factors> all;
   const Index many = count(wanted.size()), parts = (many + block_models - 1) / block_models;
+  std::vector<double> values(static_cast<std::size_t>(n * std::min(many, block_models)));  // the factors of all rows, model after model
+  std::vector<Index> used(block.rows.size());                                             // how many of a row's factors are not zero
   for (Index part = 0; part < parts; ++part) {
     const Index first = part * many / parts, own = (part + 1) * many / parts - first;
     Factors factors;
@@ -97,28 +87,91 @@ BlockTask<T> task_of(const FamilyBlock& block, const Matrix<const T>& K, const s
       const Index k = wanted[first + m], number = numbers[block.families[k]];
       factors.numbers.push_back(number);
       double sizes[3];
-      block_sum_loops().gather(models[number].beta.data(), block.at.data() + k * n, block.g.data(), block.r.data(), n, sign * models[number].margin,
-                               values.data() + m * n, used.data(), sizes);
+      double* to = values.data() + m * n;
+      for (const FamilyBlock::Run& run : block.runs[k]) to = std::copy_n(models[number].beta.data() + run.sample, run.length, to);
+      block_sum_loops().divide(values.data() + m * n, n, sign * models[number].margin, block.g.data(), block.r.data(), used.data(), sizes);
       factors.sizes.push_back({sizes[0], sizes[1], sizes[2]});
     }
-    factors.rows.resize(block.rows.size());
-    factors.values.resize(static_cast<std::size_t>(n * own));
-    Index q = 0;
-    for (Index i = 0; i < n; ++i) {
-      const Index is_used = used[i] > 0, is_new = is_used & (place[i] < 0);
-      place[i] = is_new ? copied : place[i];
-      task.rows[copied] = K.row(block.rows[i]);
-      copied += is_new;
-      factors.rows[q] = place[i];
-      for (Index m = 0; m < own; ++m) factors.values[q * own + m] = values[m * n + i];
-      q += is_used;
+    for (Index i = 0; i < n; ++i)
+      if (used[i] > 0) factors.rows.push_back(i);
+    if (factors.rows.empty()) continue;
+    factors.padded = (own + block_pad - 1) / block_pad * block_pad;
+    factors.values.resize(factors.rows.size() * static_cast<std::size_t>(factors.padded));
+    double* to = factors.values.data();
+    for (Index& i : factors.rows) {
+      for (Index m = 0; m < own; ++m) to[m] = values[m * n + i];
+      to += factors.padded;
+      i = block.rows[i];
     }
-    factors.rows.resize(static_cast<std::size_t>(q));
-    if (q > 0) task.factors.push_back(std::move(factors));
+    all.push_back(std::move(factors));
   }
-  task.rows.resize(static_cast<std::size_t>(copied));
-  return task;
+  return all;
 }
+
+// Where the sums of all factors are put, row after row of `width` of them, and of which sums the value of a model is the sum.
+struct Layout {
+  Index width = block_pad, parts = 1;  // the first sums of each row are zero: of a model that has fewer parts than another
+  std::vector<Index> begins;           // of each block, factors after factors
+  std::vector<Index> at;               // part after part, of each model
+
+  Layout(const std::vector<std::vector<Factors>>& blocks, Index models) {
+    std::vector<Index> seen(static_cast<std::size_t>(models), 0);
+    at.resize(seen.size(), 0);
+    for (const std::vector<Factors>& block : blocks)
+      for (const Factors& each : block) {
+        begins.push_back(width);
+        for (std::size_t m = 0; m < each.numbers.size(); ++m) {
+          const Index number = each.numbers[m], part = seen[number]++;
+          if (part == parts) at.resize(static_cast<std::size_t>(++parts * models), 0);
+          at[part * models + number] = width + count(m);
+        }
+        width += each.padded;
+      }
+  }
+  // Writes the value of each model at one row, whose sums these are.
+  void collect(const double* sums, Index models, double* GAPLESS_RESTRICT f) const {
+    for (Index m = 0; m < models; ++m) f[m] = sums[at[m]];
+    for (Index k = 1; k < parts; ++k)
+      for (Index m = 0; m < models; ++m) f[m] += sums[at[k * models + m]];
+  }
+};
+
+// How the entries of the table are reached: that of the row order[k] of those that are asked for and the column at place i, of all factors one after
+// the other, is rows[k][columns[i]].
+//
+// The table is symmetric: an entry is read along the row that is asked for, or along that of the factor, where rows that are asked for are side by side.
+// The first is twice as fast where both touch as many lines of the cache, since the machine foresees what is next; where few factors are not zero,
+// most of each line would be read in vain.
+template <class T>
+struct Reading {
+  std::vector<Index> order, columns;
+  std::vector<const T*> rows;
+
+  Reading(const Matrix<const T>& K, const std::vector<std::vector<Factors>>& blocks, Places asked) : order(asked.size()) {
+    for (const std::vector<Factors>& block : blocks)
+      for (const Factors& each : block) columns.insert(columns.end(), each.rows.begin(), each.rows.end());
+    std::iota(order.begin(), order.end(), Index(0));
+    std::sort(order.begin(), order.end(), [&](Index i, Index j) { return asked[i] < asked[j]; });
+    std::vector<Index> ascending;
+    for (const Index i : order) ascending.push_back(asked[i]);
+    const bool along_asked = length(asked) * lines(columns) < 2 * count(columns.size()) * lines(ascending);
+    for (const Index row : ascending) rows.push_back(along_asked ? K.row(row) : K.data + row);
+    if (!along_asked)
+      for (Index& j : columns) j *= K.stride;
+    columns.resize(columns.size() + block_ahead, columns.empty() ? 0 : columns.back());
+  }
+
+  // In how many lines of the cache these entries of a row are.
+  static Index lines(const std::vector<Index>& places) {
+    constexpr Index line = 64 / sizeof(T);
+    Index found = 0, last = -1;
+    for (const Index place : places) {
+      found += place / line != last;
+      last = place / line;
+    }
+    return found;
+  }
+};
 
 // The terms of the bounds of all models, each an array.
 struct Terms {
@@ -134,17 +187,12 @@ struct Terms {
   ValueTerms view() const { return {offset.data(), fixed.data(), per_length.data(), per_g.data(), per_r.data()}; }
 };
 
-// What a thread works with.
-struct Room {
-  Buffer<double> block, sums, rows;
-};
-
 template <class T>
-CopyBlock<T> copy_block() {
+SumBlock<T> sum_block() {
   if constexpr (sizeof(T) == 4)
-    return block_sum_loops().copy_single;
+    return block_sum_loops().sum_single;
   else
-    return block_sum_loops().copy_full;
+    return block_sum_loops().sum_full;
 }
 
 }  // namespace
@@ -184,21 +232,22 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
   if (n == 0 || many == 0) return;
   const BlockSumLoops& loops = block_sum_loops();
   std::vector<Index> numbers(roundings_.size(), -1);
+  std::vector<Index> known;  // the models whose sums are known
   bool together = true;  // whether the families of the models are side by side
   for (Index m = 0; m < many; ++m) {
     out.longest[models[m].family] = models[m].longest;
-    if (models[m].f.empty()) numbers[models[m].family] = m;
+    if (models[m].f.empty())
+      numbers[models[m].family] = m;
+    else
+      known.push_back(m);
     together = together && models[m].family == models[0].family + m;
   }
-  std::vector<BlockTask<T>> tasks(blocks_.size());
-  share(count(blocks_.size()), [&](Index b, int) { tasks[b] = task_of(blocks_[b], K, models, numbers, sign); });
-  std::size_t largest = 0;
+  std::vector<std::vector<Factors>> blocks(blocks_.size());
+  share(count(blocks_.size()), [&](Index b, int) { blocks[b] = factors_of(blocks_[b], models, numbers, sign); });
   std::vector<proof::ExpansionSizes> sizes(models.size());
-  for (const BlockTask<T>& task : tasks) {
-    largest = std::max(largest, task.rows.size());
-    for (const Factors& each : task.factors)
+  for (const std::vector<Factors>& block : blocks)
+    for (const Factors& each : block)
       for (std::size_t m = 0; m < each.sizes.size(); ++m) sizes[each.numbers[m]] += each.sizes[m];
-  }
   Terms terms;
   for (Index m = 0; m < many; ++m) {
     const FamilyModel& model = models[m];
@@ -206,45 +255,37 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
     terms.add(model, proof::sum_error(sizes[m], model.f.empty() ? roundings_[model.family] : proof::table_roundings(length(model.f))), sign);
   }
 
-  std::vector<Index> order(rows.size());
-  std::iota(order.begin(), order.end(), Index(0));
-  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return rows[i] < rows[j]; });
-  std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
-  share((n + block_tile - 1) / block_tile, [&](Index piece, int thread) {
-    Room& room = rooms[thread];
-    if (room.sums.size() == 0) {
-      room.block = Buffer<double>(count(largest) * block_tile);
-      room.sums = Buffer<double>(many * block_tile);
-      room.rows = Buffer<double>(together ? 0 : many * (block_tile + 2));
+  const Layout layout(blocks, many);
+  const Reading<T> reading(K, blocks, rows);
+  std::vector<Buffer<double>> rooms(static_cast<std::size_t>(core_count()));
+  share((n + block_rows - 1) / block_rows, [&](Index piece, int thread) {
+    Buffer<double>& room = rooms[thread];
+    if (room.size() == 0) {
+      room = Buffer<double>(block_rows * layout.width + 3 * many);
+      for (Index k = 0; k < block_rows; ++k) std::fill_n(room.data() + k * layout.width, block_pad, 0.0);
     }
-    const Index first = piece * block_tile, columns = std::min(block_tile, n - first);
-    Index places[block_tile];
-    for (Index k = 0; k < block_tile; ++k) places[k] = rows[order[first + std::min(k, columns - 1)]];
-    std::fill(room.sums.begin(), room.sums.end(), 0.0);
-    for (const BlockTask<T>& task : tasks) {
-      if (task.rows.empty()) continue;
-      copy_block<T>()(task.rows.data(), count(task.rows.size()), places, room.block.data());
-      for (const Factors& each : task.factors)
-        loops.add(room.block.data(), each.rows.data(), each.values.data(), count(each.rows.size()), each.numbers.data(), count(each.numbers.size()),
-                  room.sums.data());
-    }
-    for (Index m = 0; m < many; ++m)
-      if (!models[m].f.empty())
-        for (Index k = 0; k < columns; ++k) room.sums[m * block_tile + k] = models[m].f[places[k]] / (sign * models[m].margin);
-
-    double* to[block_tile];
-    for (Index k = 0; k < columns; ++k)
-      to[k] = together ? out.f.row(order[first + k]) + models[0].family : room.rows.data() + k * many;
-    loops.turn(room.sums.data(), many, columns, to);
-    for (Index k = 0; k < columns; ++k) {
-      const Index row = order[first + k];
-      double* low = together ? out.low.row(row) + models[0].family : room.rows.data() + block_tile * many;
+    const Index first = piece * block_rows, own = std::min(block_rows, n - first);
+    const T* from[block_rows];
+    for (Index k = 0; k < block_rows; ++k) from[k] = reading.rows[first + std::min(k, own - 1)];
+    auto begin = layout.begins.begin();
+    const Index* columns = reading.columns.data();
+    for (const std::vector<Factors>& block : blocks)
+      for (const Factors& each : block) {
+        sum_block<T>()(from, columns, each.values.data(), count(each.rows.size()), each.padded, room.data() + *begin++, layout.width);
+        columns += each.rows.size();
+      }
+    for (Index k = 0; k < own; ++k) {
+      const Index row = reading.order[first + k], place = rows[row];
+      double* f = together ? out.f.row(row) + models[0].family : room.data() + block_rows * layout.width;
+      double* low = together ? out.low.row(row) + models[0].family : f + many;
       double* high = together ? out.high.row(row) + models[0].family : low + many;
-      loops.bound(terms.view(), many, std::sqrt(std::max(0.0, diagonal_[places[k]])), g_[places[k]], r_[places[k]], to[k], low, high);
+      layout.collect(room.data() + k * layout.width, many, f);
+      for (const Index m : known) f[m] = models[m].f[place] / (sign * models[m].margin);
+      loops.bound(terms.view(), many, std::sqrt(std::max(0.0, diagonal_[place])), g_[place], r_[place], f, low, high);
       if (together) continue;
       for (Index m = 0; m < many; ++m) {
         const Index a = models[m].family;
-        out.f(row, a) = to[k][m];
+        out.f(row, a) = f[m];
         out.low(row, a) = low[m];
         out.high(row, a) = high[m];
       }

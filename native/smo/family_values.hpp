@@ -1,10 +1,10 @@
 // Decision values of the models of many families of samples, at some rows of their table of kernel entries.
 //
 // Families have samples in common: in one-vs-one each class belongs to as many pairs as there are other classes. So rows that are in the same families
-// make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp).
+// make a block, and the sums over a block are computed for all its families at a time (core/block_sums.hpp). Nothing is copied: the
+// table is symmetric, and read along those rows in which the entries of a sum are side by side.
 #pragma once
 
-#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -20,11 +20,15 @@ struct SharedValues {
   Out longest;
 };
 
-// Rows that are in the same families, at most `most_rows` of them.
+// Rows that are in the same families.
 struct FamilyBlock {
   std::vector<Index> rows, families;
-  std::vector<std::int32_t> at;  // the row rows[i] is the sample at[k · rows + i] of the family families[k]
-  std::vector<double> g, r;       // of each row, as in proof/table_proof.hpp
+  // Of each of the families, which of its samples the rows are: runs of consecutive samples, one after the other.
+  struct Run {
+    Index sample, length;
+  };
+  std::vector<std::vector<Run>> runs;
+  std::vector<double> g, r;  // of each row, as in proof/table_proof.hpp
 };
 
 // The model of a family, w = Σ β_i φ(x_i) / margin with the offset b, and the numbers of its proof.
@@ -40,7 +44,7 @@ using Table = std::variant<Matrix<const float>, Matrix<const double>>;
 
 class FamilyValues {
  public:
-  // The samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K.
+  // K is symmetric. The samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K.
   FamilyValues(const Table& K, Vector diagonal, Vector g, Vector r, Places places, Places starts);
 
   // Writes the largest √k(x, x) of the samples of each family that have weight.

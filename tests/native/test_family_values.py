@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from gapless import _native
 from gapless.kernels.rounding import UNIT
 
-GROUP, MOST_ROWS = 32, 1024  # of native/core/block_sums.hpp and native/smo/family_values.cpp
+GROUP = 64  # of native/core/block_sums.hpp
 AIM = {"kkt": 1e-3, "ahead": 0.8, "stricter": 0.3, "turns": 2000.0}
 
 extended = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="long double has no more digits than float64")
@@ -23,13 +23,15 @@ def level(request):
     _native.use_isa(best)
 
 
+def pairs_of(codes):
+    """The rows of each pair of classes."""
+    return [np.flatnonzero((codes == a) | (codes == b)) for a in range(codes.max() + 1) for b in range(a)]
+
+
 def families_of(kind, n, rng):
     """The rows of each family, in an order of their own."""
-    if (
-        kind == "pairs"
-    ):  # of nine classes of different sizes: eight families have a class, more than are summed at a time
-        codes = np.minimum(rng.integers(0, 12, size=n), 8)
-        return [np.flatnonzero((codes == a) | (codes == b)) for a in range(9) for b in range(a)]
+    if kind == "pairs":  # of nine classes of different sizes
+        return pairs_of(np.minimum(rng.integers(0, 12, size=n), 8))
     if kind == "overlapping":  # one has a single row in common with another, one shares nothing, and one has all rows
         return [rng.permutation(n)[: n // 2], np.arange(n // 3), np.arange(n // 3 - 1, n // 2), rng.permutation(n)]
     return [rng.permutation(n)]  # "one": all rows, but not in the order of the table
@@ -37,7 +39,7 @@ def families_of(kind, n, rng):
 
 @extended
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("kind", "n"), [("pairs", 700), ("overlapping", 300), ("one", 2 * MOST_ROWS + 90)])
+@pytest.mark.parametrize(("kind", "n"), [("pairs", 700), ("overlapping", 300), ("one", 2138)])
 def test_sums_are_as_close_as_their_bound_says(kind, n, dtype):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 4))
@@ -63,16 +65,17 @@ def test_sums_are_as_close_as_their_bound_says(kind, n, dtype):
             entries = K[np.ix_(rows, own)].astype(np.longdouble)
             offset = np.longdouble(0.5 * (native.low[at] + native.high[at]))
             exact = entries @ c + offset
-            # The rows of a block are in the same families, at most MOST_ROWS of them, and each block ends a group.
-            blocks = {"pairs": 2, "overlapping": 2 ** (len(families) - 1), "one": 3}[kind]
-            roundings = GROUP + len(own) // GROUP + blocks + 1
+            # The rows of a block are in the same families, and each block ends a group.
+            blocks = {"pairs": 2, "overlapping": 2 ** (len(families) - 1), "one": 1}[kind]
+            within = min(GROUP, len(own)) + len(own) // GROUP
+            roundings = within + blocks + 1
             sizes = entries @ np.abs(c)
             error = np.abs(f[:, a] - exact)
             assert (error <= 1.05 * UNIT * (roundings * sizes + np.abs(exact))).all()
             # Besides the distance of the optimum the bounds count at least the roundings within blocks, and those of the entries.
             gap = max(0.0, native.primal[at] - native.dual[at])
             reach = np.sqrt(gap if native.own[at] else 2.0 * gap) * 2.0
-            least = reach + UNIT * (GROUP + len(own) // GROUP + 4.0) * float(np.abs(c).sum())
+            least = reach + UNIT * (within + 4.0) * float(np.abs(c).sum())
             for slack in (high[:, a] - f[:, a], f[:, a] - low[:, a]):
                 assert (slack >= least * (1 - 1e-9) - 2.0 * UNIT * np.abs(f[:, a])).all()
             assert longest[a] == 1.0
@@ -98,3 +101,33 @@ def test_some_families_are_summed_as_all_are(flip):
     native.values(0, rows, some, flip, *part, longest)
     np.testing.assert_allclose(part[..., some], whole[..., some], rtol=1e-12, atol=1e-13)
     assert np.isnan(np.delete(part, some, axis=-1)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "classes", [3, 10, 14, 18, 22, 26, 30, 40]
+)  # 40: a class is in more families than are summed at a time
+def test_sums_for_any_number_of_families_along_any_rows(classes, dtype):
+    """Where all samples have weight the rows that are asked for are read, and where few have, those of the samples."""
+    rng = np.random.default_rng(classes)
+    n = 10 * classes
+    codes = np.arange(n) // 10
+    X = rng.normal(size=(n, 3))
+    K = rbf_kernel(X).astype(dtype)
+    families = pairs_of(codes)
+    starts, places = np.cumsum([0, *map(len, families)]), np.concatenate(families)
+    p = np.concatenate([np.where(codes[own] == codes[own].max(), 1.0, -1.0) for own in families])
+    weights = np.array([np.ones(n), np.arange(n) % 10 == 4])
+    native = _native.SharedFits(K, np.ones(n), np.ones(n), np.zeros(n), places, starts, p, True, weights, np.zeros(2))
+    native.advance(np.full(2, 0.1), np.full(2, 1e-2), **AIM)
+    rows = rng.permutation(20) + 5
+    for member in range(2):
+        f, low, high = np.full((3, len(rows), len(families)), np.nan)
+        beta = np.empty(len(places))
+        native.values(member, rows, np.arange(len(families)), False, f, low, high, np.empty(len(families)))
+        native.beta(member, beta)
+        at = np.arange(len(families)) * 2 + member
+        expected = np.array([K[np.ix_(rows, own)] @ beta[starts[a] : starts[a + 1]] for a, own in enumerate(families)])
+        expected += (0.5 * (native.low[at] + native.high[at]))[:, None]
+        np.testing.assert_allclose(f, expected.T, rtol=1e-12, atol=1e-13)
+        assert (low <= f).all() and (f <= high).all()
