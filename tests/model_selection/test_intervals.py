@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import RidgeClassifier
-from sklearn.metrics import get_scorer, make_scorer, max_error, precision_score
+from sklearn.metrics import (
+    accuracy_score,
+    get_scorer,
+    make_scorer,
+    max_error,
+    precision_score,
+    r2_score,
+    zero_one_loss,
+)
 from sklearn.metrics._scorer import _MultimetricScorer, _PassthroughScorer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -127,6 +135,10 @@ def test_which_metrics_have_intervals():
     assert names(get_scorer("neg_mean_squared_error"), gl.SVC()) == []  # of labels that are numbers
     assert names(make_scorer(max_error, greater_is_better=False), gl.LinearSVR()) == ["score"]
     assert names(make_scorer(precision_score), gl.SVC()) == []
+    # With the wrong sign the best predictions have the least score.
+    assert names(make_scorer(accuracy_score, greater_is_better=False), gl.SVC()) == []
+    assert names(make_scorer(zero_one_loss), gl.SVC()) == names(make_scorer(max_error), gl.SVR()) == []
+    assert names(make_scorer(r2_score, greater_is_better=False), gl.SVR()) == []
     assert names(get_scorer("accuracy"), RidgeClassifier()) == names(get_scorer("accuracy"), gl.OneClassSVM()) == []
     assert names(lambda estimator, X, y: 0.0, gl.SVC()) == []
 

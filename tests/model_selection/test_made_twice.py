@@ -1,4 +1,7 @@
-"""Fits of a race that are made twice, since their scores are decided when it is known who may win: each counts once, with the time of both."""
+"""How often fits are made: in a race once, and twice where regressions are close to the best, or where a file has the open scores of another race.
+
+A fit that is made twice counts once, with the time of both and the closer of two proofs.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import gapless as gl
 from gapless.model_selection import GridSearchCV, SearchInterrupted
@@ -22,12 +28,25 @@ from gapless.model_selection.wishes import SearchWishes
 RNG = np.random.default_rng(1)
 Y = np.arange(120) % 3
 X = RNG.normal(size=(3, 3))[Y] + RNG.normal(size=(120, 3))
+TARGET = X[:, 0] + 0.3 * RNG.normal(size=120)
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}
 SPLITS = [f"split{k}_test_score" for k in range(5)]
 
 
-def search(**options):
-    return GridSearchCV(gl.SVC(tol=0.1), GRID, **{"racing": True, "refit": False, **options})
+def search(grid=GRID, **options):
+    return GridSearchCV(gl.SVC(tol=0.1), grid, **{"racing": True, "refit": False, **options})
+
+
+def piped(**options):
+    pipeline = make_pipeline(StandardScaler(), gl.SVC(tol=0.1))
+    grid = {f"svc__{name}": values for name, values in GRID.items()}
+    return GridSearchCV(pipeline, grid, **{"racing": True, "refit": False, **options})
+
+
+def regression(**options):
+    """Of which candidates with the larger C are close to each other."""
+    grid = {"C": [1.0, 1.01, 1e-3], "gamma": [0.1]}
+    return GridSearchCV(gl.SVR(tol=0.1), grid, **{"refit": False, **options})
 
 
 @pytest.fixture
@@ -44,53 +63,82 @@ def made(monkeypatch):
     return outcomes
 
 
-def test_an_outcome_is_replaced_by_the_decided_one(made):
-    whole = search(racing=False).fit(X, Y)
-    assert all(len(each) == 1 for each in made.values())
+@pytest.mark.parametrize(
+    "race",
+    [
+        search(),
+        search({"C": [0.1, 1.0, 10.0], "gamma": ["scale", 0.01]}),
+        piped(),
+        GridSearchCV(gl.NuSVC(tol=0.1), {"nu": [0.1, 0.3, 0.6], "gamma": [0.01, 1.0]}, racing=True, refit=False),
+        GridSearchCV(gl.LinearSVC(tol=0.1), {"C": [1e-4, 1e-2, 1.0]}, racing=True, refit=False),
+    ],
+    ids=["SVC", "scale", "pipeline", "NuSVC", "LinearSVC"],
+)
+def test_a_race_makes_each_fit_of_a_classifier_at_most_once(made, race):
+    whole = clone(race).set_params(racing=False).fit(X, Y)
+    everything = dict(made)
     made.clear()
-    raced = search().fit(X, Y)
-    twice = {place: each for place, each in made.items() if len(each) == 2}
-    assert twice and all(len(each) <= 2 for each in made.values())
+    raced = clone(race).fit(X, Y)
+    assert set(made) <= set(everything) and all(len(each) == 1 for each in made.values())
     assert raced.best_index_ == whole.best_index_ and raced.selection_ == whole.selection_
-    for (candidate, fold), (first, second) in twice.items():
-        low, high = second.intervals["score"]
-        assert first.intervals["score"][0] <= low <= high <= first.intervals["score"][1]
-        assert raced.cv_results_[f"split{fold}_test_score"][candidate] == second.test_scores
-        assert raced.cv_results_[f"split{fold}_test_score_low"][candidate] == low
-    for candidate in range(9):
-        spent = [sum(each.fit_time for each in made.get((candidate, fold), [])) for fold in range(5)]
-        assert raced.cv_results_["mean_fit_time"][candidate] == pytest.approx(np.mean(spent))
+    # A score is decided as without a race, unless the candidate is out.
+    bound = raced.cv_results_["mean_test_score_high"]
+    for (candidate, fold), (outcome,) in made.items():
+        ends = everything[candidate, fold][0].intervals["score"]
+        assert outcome.intervals["score"] == ends or bound[candidate] < raced.best_score_
+        assert raced.cv_results_[f"split{fold}_test_score"][candidate] == outcome.test_scores
 
 
-def test_each_fit_is_told_of_once(made, capsys, monkeypatch):
+def test_regressions_that_are_close_are_made_again_and_count_once(made):
+    found = regression().fit(X, TARGET)
+    assert found.selection_.proven
+    assert {len(made[2, fold]) for fold in range(5)} == {1}  # far behind
+    twice = {place: each for place, each in made.items() if len(each) > 1}
+    assert {candidate for candidate, _ in twice} == {0, 1}
+    for (candidate, fold), outcomes in twice.items():
+        closest = min(outcomes, key=lambda outcome: np.ptp(outcome.intervals["score"]))
+        low, high = closest.intervals["score"]
+        assert found.cv_results_[f"split{fold}_test_score"][candidate] == closest.test_scores
+        assert found.cv_results_[f"split{fold}_test_score_low"][candidate] == low
+        assert found.cv_results_[f"split{fold}_test_score_high"][candidate] == high
+    for candidate in range(3):
+        spent = [sum(each.fit_time for each in made[candidate, fold]) for fold in range(5)]
+        assert found.cv_results_["mean_fit_time"][candidate] == pytest.approx(np.mean(spent))
+
+
+@pytest.mark.parametrize(("searched", "y"), [(search, Y), (piped, Y), (regression, TARGET)])
+def test_each_fit_is_told_of_once(made, capsys, monkeypatch, searched, y):
     shown = Counter()
     monkeypatch.setattr(SearchLine, "show", lambda self, candidate, outcome: shown.update([candidate]))
-    search(verbose=10).fit(X, Y)
-    lines = capsys.readouterr().out.splitlines()
+    found = searched(verbose=10).fit(X, y)
+    lines, n_candidates = capsys.readouterr().out.splitlines(), len(found.cv_results_["params"])
     for word in ("START", "END"):
-        told = Counter(re.match(r"\[CV (\d)/5; (\d)/9\]", line).groups() for line in lines if f"] {word}" in line)
-        assert set(told.values()) == {1} and len(told) == len(made)
+        told = Counter(
+            re.match(rf"\[CV (\d)/5; (\d)/{n_candidates}\]", line).groups() for line in lines if f"] {word}" in line
+        )
+        assert told == Counter((str(fold + 1), str(candidate + 1)) for candidate, fold in made)
     assert shown == Counter(candidate for candidate, _ in made)
 
 
-def test_the_file_has_both_and_the_last_counts(tmp_path, made):
-    path = tmp_path / "race.jsonl"
-    first = search(resume=path).fit(X, Y)
+@pytest.mark.parametrize(("searched", "y"), [(search, Y), (regression, TARGET)])
+def test_the_file_has_each_fit_and_the_last_counts(tmp_path, made, searched, y):
+    path = tmp_path / "search.jsonl"
+    first = searched(resume=path).fit(X, y)
     assert path.read_bytes().count(b"\n") == 1 + sum(len(each) for each in made.values())
     made.clear()
-    again = search(resume=path).fit(X, Y)
+    again = searched(resume=path).fit(X, y)
     assert not made and again.selection_ == first.selection_
     for key in (*SPLITS, "mean_fit_time", "mean_test_score_low", "mean_test_score_high"):
         np.testing.assert_array_equal(again.cv_results_[key], first.cv_results_[key])
 
 
-def test_a_race_that_was_interrupted_is_decided_when_it_goes_on(tmp_path, made, monkeypatch):
-    """Wherever Ctrl-C comes, scores that the race had left open do not stay so."""
+def test_a_race_that_was_interrupted_chooses_the_same_when_it_goes_on(tmp_path, made, monkeypatch):
+    """Wherever Ctrl-C comes."""
     expected = search().fit(X, Y)
-    total = sum(len(each) for each in made.values())
+    total = len(made)
     tell = Evaluation._run
 
-    for stop in (9, 20, len(made), (len(made) + total) // 2, total - 1):
+    for stop in (1, 9, 20, total - 1):
         path, left = tmp_path / f"{stop}.jsonl", [stop]
 
         def interrupted(self, candidates, wanted, wishes, told, left=left):
@@ -110,6 +158,22 @@ def test_a_race_that_was_interrupted_is_decided_when_it_goes_on(tmp_path, made, 
         assert found.selection_ == expected.selection_ and found.selection_.proven
         assert found.best_index_ == expected.best_index_ and found.best_score_ == expected.best_score_
         assert all(json.loads(line) for line in path.read_text().splitlines())
+
+
+def test_scores_that_a_race_left_open_are_decided_without_its_winner(tmp_path, made):
+    path = tmp_path / "race.jsonl"
+    first = search(resume=path).fit(X, Y)
+    is_open = {candidate for (candidate, _), (each,) in made.items() if np.ptp(each.intervals["score"]) > 0}
+    assert is_open
+    rest = [
+        {name: [value] for name, value in params.items()}
+        for k, params in enumerate(first.cv_results_["params"])
+        if k in is_open
+    ]
+    expected = search(rest).fit(X, Y)
+    found = search(rest, resume=path).fit(X, Y)
+    assert found.best_params_ == expected.best_params_ and found.selection_ == expected.selection_
+    assert found.selection_.proven
 
 
 def test_of_two_proofs_the_closer_one_stays():

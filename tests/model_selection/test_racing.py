@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import accuracy_score, make_scorer, mean_squared_error, zero_one_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
@@ -175,6 +176,21 @@ def test_where_there_is_nothing_to_prove(capsys):
     assert given.selection_ is None and not_run(given) == 0
     with pytest.raises(InvalidParameterError, match="'racing' parameter of GridSearchCV must be"):
         GridSearchCV(gl.SVC(), {"C": [1.0]}, racing="yes").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data", "scorer"),
+    [
+        (gl.SVC(), IRIS, make_scorer(accuracy_score, greater_is_better=False)),
+        (gl.SVC(), IRIS, make_scorer(zero_one_loss)),
+        (gl.SVR(), DIABETES, make_scorer(mean_squared_error)),
+    ],
+)
+def test_whoever_looks_for_the_worst_gets_all_results(estimator, data, scorer):
+    grid = {"C": [0.01, 1.0, 10.0]}
+    search = GridSearchCV(estimator, grid, scoring=scorer, racing=True).fit(*data)
+    other = theirs.GridSearchCV(estimator, grid, scoring=scorer).fit(*data)
+    assert search.selection_ is None and not_run(search) == 0 and search.best_index_ == other.best_index_
 
 
 def test_several_metrics_are_raced_by_the_one_that_decides():

@@ -66,11 +66,11 @@ class Everything:
     def wanted(self, candidate, fold):
         return True
 
+    def begin(self, candidate, fold):
+        return self.wanted(candidate, fold)
+
     def open_rows(self, candidate, fold, low, high):
         return None
-
-    def left_open(self, candidate, fold):
-        return False
 
     def by_promise(self):
         return []

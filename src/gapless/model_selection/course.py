@@ -36,7 +36,7 @@ class Course:
                 facts = search_facts(search, self.X, self.y, self.params, wishes.folds)
                 journal = stack.enter_context(Journal(search.resume, facts))
                 for place, outcome in journal.found(candidates, known.n_folds):
-                    wishes.know(*place, outcome)
+                    wishes.recall(*place, outcome)
                 if search.verbose > 0:
                     total = known.n_candidates * known.n_folds
                     print(f"{len(known):,} of {total:,} fits are in the file {str(search.resume)!r} already.")

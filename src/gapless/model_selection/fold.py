@@ -89,13 +89,11 @@ class Wishes(Protocol):
         ...
 
     def wanted(self, candidate: int, fold: int) -> bool:
-        """Whether this fit is still wanted, to be asked right before its work begins: False where its scores are known, or where the candidate is out
-        of the race.
-        """
+        """Whether this fit is wanted as far as is known now: False where its scores are known, or where the candidate is out of the race."""
         ...
 
-    def left_open(self, candidate: int, fold: int) -> bool:
-        """Whether the scores of this fit are known and not decided, so that it may have to be made again: in a race that goes on from a file."""
+    def begin(self, candidate: int, fold: int) -> bool:
+        """Whether this fit is still wanted, to be asked right before its work begins, which the user is told of."""
         ...
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
@@ -121,7 +119,7 @@ class FoldFits(Protocol):
     """
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
-        """Each fit that is wanted, in the engine's own order and as soon as it is done; once more where it is trained on later, to decide its scores.
+        """Each fit that is wanted, once, in the engine's own order and as soon as it is done.
 
         An exception that a fit raises is kept in its ``FittedCandidate``; one that setting the parameters raises (a name that the estimator does not
         have) ends the search, as in scikit-learn.

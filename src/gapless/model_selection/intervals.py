@@ -23,22 +23,23 @@ from gapless import _native
 from gapless.model_selection.counting import is_plain_weight, share
 from gapless.model_selection.fold import Answers
 
-# A correct label in place of a wrong one never lowers these, and which wrong label it was does not matter.
-_OF_LABELS: tuple[Any, ...] = (
-    metrics.accuracy_score,
-    metrics.balanced_accuracy_score,
-    metrics.zero_one_loss,
-    metrics.hamming_loss,
+# Functions with the sign of their score, −1 for losses. With the other sign, which ``make_scorer`` takes as well, better predictions score less.
+# A correct label in place of a wrong one never lowers these scores, and which wrong label it was does not matter.
+_OF_LABELS: tuple[tuple[Any, int], ...] = (
+    (metrics.accuracy_score, 1),
+    (metrics.balanced_accuracy_score, 1),
+    (metrics.zero_one_loss, -1),
+    (metrics.hamming_loss, -1),
 )
-# A smaller |y − f(x)| of one row never makes these worse.
-_OF_ERRORS: tuple[Any, ...] = (
-    metrics.mean_squared_error,
-    metrics.root_mean_squared_error,
-    metrics.mean_absolute_error,
-    metrics.median_absolute_error,
-    metrics.max_error,
-    metrics.mean_absolute_percentage_error,
-    metrics.r2_score,
+# A smaller |y − f(x)| of one row never lowers these scores.
+_OF_ERRORS: tuple[tuple[Any, int], ...] = (
+    (metrics.mean_squared_error, -1),
+    (metrics.root_mean_squared_error, -1),
+    (metrics.mean_absolute_error, -1),
+    (metrics.median_absolute_error, -1),
+    (metrics.max_error, -1),
+    (metrics.mean_absolute_percentage_error, -1),
+    (metrics.r2_score, 1),
 )
 
 
@@ -121,9 +122,8 @@ def _metric_of(scorer: Any, last: Any, fewest: float) -> Metric | None:
         return Metric(metrics.accuracy_score if of_labels else metrics.r2_score, 1, {}, of_labels, fewest)
     if not isinstance(scorer, _BaseScorer) or scorer._response_method != "predict":
         return None
-    if (scorer._score_func in _OF_LABELS and is_classifier(last)) or (
-        scorer._score_func in _OF_ERRORS and is_regressor(last)
-    ):
+    signed = scorer._score_func, scorer._sign
+    if (signed in _OF_LABELS and is_classifier(last)) or (signed in _OF_ERRORS and is_regressor(last)):
         return Metric(scorer._score_func, scorer._sign, scorer._kwargs, is_classifier(last), fewest)
     return None
 

@@ -64,14 +64,14 @@ class LinearChains:
                 if rows is not None:
                     rows.begin_chain()
                 for place in chain:
-                    if place in among and wishes.wanted(place, fold):
+                    if place in among and wishes.begin(place, fold):
                         at = place, fold
                         own = (
                             None if rows is None else self._next(candidates[place], rows, folds[fold], at, wishes, part)
                         )
                         yield own or self._alone.fit_one(candidates[place], params, folds[fold], at, wishes)
             for place in places:
-                if place not in chained and wishes.wanted(place, fold):
+                if place not in chained and wishes.begin(place, fold):
                     yield self._alone.fit_one(candidates[place], params, folds[fold], (place, fold), wishes)
 
         return by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)

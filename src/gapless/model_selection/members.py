@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from gapless import _native
 from gapless.estimators import SVC, SVR
 from gapless.estimators.every_pair import Found
 from gapless.model_selection.families import Families, Trained, Values
+from gapless.model_selection.fold import Wishes
 from gapless.model_selection.kernel_table import KernelTable
 from gapless.solve import AHEAD, STRICTER
 
@@ -30,10 +31,6 @@ class Fit(NamedTuple):
     fold: int
     C: float
     terms: tuple[float, ...]  # the weight of each class, or ε
-
-
-Choice = Callable[[Fit], bool]
-"""Whether something is to be done with a fit."""
 
 
 class Members:
@@ -58,12 +55,12 @@ class Members:
     def _aim(self) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
-    def advance(self, turn: int, folds: Sequence[int], is_due: Choice) -> dict[int, Fit]:
-        """Solve the next C of each member of these folds, where that is due; the fits by member."""
+    def advance(self, turn: int, folds: Sequence[int], wishes: Wishes) -> dict[int, Fit]:
+        """Solve the next C of each member of these folds, where that is still wanted; the fits by member."""
         todo = {
             member: chain[turn]
             for member, chain in enumerate(self._chains)
-            if turn < len(chain) and chain[turn].fold in folds and is_due(chain[turn])
+            if turn < len(chain) and chain[turn].fold in folds and wishes.begin(chain[turn].candidate, chain[turn].fold)
         }
         C = np.zeros(len(self._chains))
         for member, fit in todo.items():
@@ -72,14 +69,8 @@ class Members:
             self._native.advance(C, np.full(len(C), self._tol), **self._aim)
         return todo
 
-    def look(
-        self, fits: dict[int, Fit], stage: _Stage, decide: Choice
-    ) -> list[tuple[Fit, tuple[Trained, Values], bool]]:
-        """What is known of the fits of these members, where ``decide`` says so after their problems were solved as closely as the scores need.
-
-        With each fit comes what ``decide`` said of it, which is asked once: as scores become known, other candidates are promising.
-        """
-        decides = {member: decide(fit) for member, fit in fits.items()}
+    def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
+        """What is known of the fits of these members, after their problems were solved as closely as the scores need."""
         known = {member: self._look(member, fit) for member, fit in fits.items()}
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
         left = set(fits)
@@ -90,12 +81,7 @@ class Members:
                 rows = stage.open_rows(fits[member], trained, values)
                 if rows is not None and trained.done:
                     gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
-                helps = gaps[:, member].any()
-                # Now, or never where nothing would help, not even the estimator's own proof.
-                if rows is not None and (decides[member] or not (helps or stage.needs_proof(fits[member], trained))):
-                    stage.tried.add((fits[member].candidate, fits[member].fold))
-                if not (decides[member] and helps):
-                    gaps[:, member] = 0.0
+                if not gaps[:, member].any():
                     left.discard(member)
             if not left:
                 break
@@ -103,7 +89,7 @@ class Members:
             for member in left:
                 changed = np.flatnonzero(gaps[:, member])
                 known[member] = self._look(member, fits[member], known[member][1], changed)
-        return [(fit, known[member], decides[member]) for member, fit in fits.items()]
+        return [(fit, known[member]) for member, fit in fits.items()]
 
     def _closer(self, fit: Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.

@@ -37,7 +37,7 @@ class OneByOne:
         def fit_fold(fold: int, places: list[int]) -> Iterator[FittedCandidate]:
             params = fold_params(self.X, self.fit_params, folds[fold][0])
             for place in places:
-                if wishes.wanted(place, fold):
+                if wishes.begin(place, fold):
                     yield self.fit_one(candidates[place], params, folds[fold], (place, fold), wishes)
 
         return by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)

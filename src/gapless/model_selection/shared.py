@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ from gapless.model_selection.fold import (
     with_parameters,
 )
 from gapless.model_selection.kernel_table import Tables, fits_in_memory
-from gapless.model_selection.members import Choice, Fit, Members
+from gapless.model_selection.members import Fit, Members
 from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.model_selection.regression_family import RegressionFamily
 
@@ -53,9 +53,6 @@ FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamil
 """What the samples of an estimator are, by its class."""
 
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
-# The share of the candidates of a race whose scores are decided fold by fold, and their least number. By hand: with an eighth
-# as many fits were made again in the end as deciding them at once would have taken; a third has not been compared with others.
-_PROMISING, _LEAST_PROMISING = 1 / 3, 3
 
 
 class SharedFits:
@@ -80,58 +77,46 @@ class SharedFits:
         return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
-        """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing."""
+        """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing.
+
+        A race goes through two folds at a time, so that a candidate that cannot keep up with the best one so far is dropped after few, and takes
+        kernels in the middle of the grid first, since good candidates are there more often than at its ends.
+        """
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
         plan = _Plan.of(self, estimators, folds)
         done: set[tuple[int, int]] = set()
         if plan is not None:
-            stage = _Stage(plan, estimators, wishes, done)
-            every, all_folds = range(len(candidates)), range(len(folds))
-            if not wishes.races or len(folds) < 2:
-                yield from self._run(stage, every, [all_folds], lambda fit: True)
-            else:
-                # Two folds at a time, so that a candidate that cannot keep up with the best one so far is dropped after few, and kernels in the
-                # middle of the grid first, since good candidates are there more often than at its ends.
-                pairs = [all_folds[k : k + 2] for k in range(0, len(folds), 2)]
-                yield from self._run(stage, every, pairs, lambda fit: True)
+            stage, keys, groups = _Stage(plan, estimators, wishes, done), list(plan.by_kernel), [range(len(folds))]
+            if wishes.races:
+                keys = [keys[k] for k in np.argsort(np.abs(np.arange(len(keys)) - len(keys) / 2), kind="stable")]
+                groups = [groups[0][k : k + 2] for k in range(0, len(folds), 2)]
+            for key in keys:
+                fits = [fit for fit in plan.by_kernel[key] if wishes.wanted(fit.candidate, fit.fold)]
+                if fits:
+                    yield from self._fit_kernel(stage, plan.kernels[key], fits, groups)
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
-    def _run(
-        self, stage: _Stage, candidates: Iterable[int], folds: Sequence[Sequence[int]], decide: Choice
-    ) -> Iterator[FittedCandidate]:
-        """The fits of these candidates on these groups of folds, one after the other, kernel by kernel; ``decide`` says whether to decide a score."""
-        chosen, keys = set(candidates), list(stage.plan.by_kernel)
-        if stage.wishes.races:
-            keys = [keys[k] for k in np.argsort(np.abs(np.arange(len(keys)) - len(keys) / 2), kind="stable")]
-        for key in keys:
-            fits = stage.plan.by_kernel[key]
-            own = [fit for fit in fits if fit.candidate in chosen and any(fit.fold in group for group in folds)]
-            own = [fit for fit in own if stage.is_due(fit, decide)]
-            if own:
-                yield from self._fit_kernel(stage, stage.plan.kernels[key], own, folds, decide)
-
     def _fit_kernel(
-        self, stage: _Stage, kernel: Kernel, fits: list[Fit], folds: Sequence[Sequence[int]], decide: Choice
+        self, stage: _Stage, kernel: Kernel, fits: list[Fit], groups: Sequence[Sequence[int]]
     ) -> Iterator[FittedCandidate]:
-        """The fits of one kernel."""
+        """The fits of one kernel, one group of folds after the other."""
         began = time.perf_counter()
         table = stage.tables.table(kernel)
         if table is None:  # the fits say in words what is wrong
             return
         members = Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
-        for group in folds:
+        for folds in groups:
             for turn in range(members.longest):
                 began = time.perf_counter()
-                trained = members.advance(turn, group, lambda fit: stage.is_due(fit, decide))
-                known = members.look(trained, stage, decide)
+                known = members.look(members.advance(turn, folds, stage.wishes), stage)
                 part = table_time + (time.perf_counter() - began) / max(1, len(known))
-                for fit, found, decides in known:
+                for fit, found in known:
                     stage.done.add((fit.candidate, fit.fold))
-                    yield self._fitted(stage, members.length, fit, found, part, decides)
+                    yield self._fitted(stage, members.length, fit, found, part)
 
     def _fitted(
-        self, stage: _Stage, length: np.ndarray, fit: Fit, found: tuple[Trained, Values], seconds: float, decide: bool
+        self, stage: _Stage, length: np.ndarray, fit: Fit, found: tuple[Trained, Values], seconds: float
     ) -> FittedCandidate:
         """One fit, from what was found of it.
 
@@ -141,7 +126,7 @@ class SharedFits:
         """
         trained, values = found
         plan, estimator, place = stage.plan, stage.estimators[fit.candidate], (fit.candidate, fit.fold)
-        needs_proof = decide and stage.needs_proof(fit, trained)
+        needs_proof = stage.needs_proof(fit, trained)
 
         def make() -> FittedCandidate:
             start = time.perf_counter() - seconds
@@ -178,14 +163,6 @@ class _Stage:
         self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
         self.tables = Tables(plan.families.rows, plan.kernels.values())
         self._open: set[tuple[int, int]] = set()
-        self.tried: set[tuple[int, int]] = set()
-
-    def is_due(self, fit: Fit, decide: Choice) -> bool:
-        """Whether a fit is to be made, or made again to decide its score, which is tried once."""
-        place = fit.candidate, fit.fold
-        if place not in self.done:
-            return self.wishes.wanted(*place) or (self.wishes.left_open(*place) and decide(fit))
-        return place in self._open and place not in self.tried and decide(fit)
 
     def needs_proof(self, fit: Fit, trained: Trained) -> bool:
         """Whether the score of a fit is still open, and the estimator is to decide it.
@@ -215,12 +192,16 @@ class _Others:
 
     def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self._wishes, self._done = wishes, done
-        self.open_rows, self.by_promise, self.left_open = wishes.open_rows, wishes.by_promise, wishes.left_open
+        self.open_rows, self.by_promise = wishes.open_rows, wishes.by_promise
         self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether this fit is left to do."""
         return (candidate, fold) not in self._done and self._wishes.wanted(candidate, fold)
+
+    def begin(self, candidate: int, fold: int) -> bool:
+        """Whether this fit is still left to do, which then begins."""
+        return (candidate, fold) not in self._done and self._wishes.begin(candidate, fold)
 
 
 class _Plan(NamedTuple):

@@ -119,8 +119,9 @@ class PipelineFits:
         part = (time.perf_counter() - start) / len(group)
         if error is not None:
             for k in range(len(group)):
-                make = partial(with_parameters, self.pipeline, group[k])
-                yield FittedCandidate(*group.place(k), make, part, error)
+                if group.begin(k, 0):
+                    make = partial(with_parameters, self.pipeline, group[k])
+                    yield FittedCandidate(*group.place(k), make, part, error)
             return
 
         # A candidate may replace the last step by another estimator, which needs an engine of its own.
@@ -144,7 +145,7 @@ class PipelineFits:
         """Fit the last step of candidates that differ in its parameters alone."""
         last = group[0].get(self.name, self.last)
         if _is_passthrough(last):
-            return (FittedCandidate(k, 0, lambda: last, 0.0) for k in range(len(group)))
+            return (FittedCandidate(k, 0, lambda: last, 0.0) for k in range(len(group)) if group.begin(k, 0))
         engine = self.last_step(last, received.X, received.y, received.params)
         return engine.fit_all([self._of_last(group[k]) for k in range(len(group))], [received.fold], group)
 
@@ -186,14 +187,14 @@ class _Group:
     def races(self) -> bool:
         return False  # a race is between folds, and these candidates have one
 
-    def left_open(self, candidate: int, fold: int) -> bool:
-        return False  # where there is no race, fits are decided when they are made
-
     def by_promise(self) -> list[int]:
         return [self.members.index(place) for place in self.wishes.by_promise() if place in self.members]
 
     def wanted(self, candidate: int, fold: int) -> bool:
         return self.wishes.wanted(*self.place(candidate))
+
+    def begin(self, candidate: int, fold: int) -> bool:
+        return self.wishes.begin(*self.place(candidate))
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         return self.wishes.open_rows(*self.place(candidate), low, high)

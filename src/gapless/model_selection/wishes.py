@@ -52,6 +52,7 @@ class SearchWishes:
     ) -> None:
         self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
         self.known = Outcomes(len(models), len(folds))
+        self._left_open: set[tuple[int, int]] = set()  # by a race of other candidates
         self.scored = [ScoredFold(scoring, *rows) for rows in folds]
         self.metrics = self._metrics = [scoring.metrics(model) for model in models]
         self.race: Race | None = None
@@ -84,8 +85,10 @@ class SearchWishes:
     def take(self, candidate: int, fold: int, outcome: Outcome) -> Outcome:
         """Keep the outcome of a fit that has just been made, and return what is known of it now.
 
-        A fit that was trained on is made a second time. It has taken the time of both, and of two proofs the closer one counts.
+        A regression that is trained on is made a second time, and so is a fit that another race has left open. It has taken the time of both, and of
+        two proofs the closer one counts.
         """
+        self._left_open.discard((candidate, fold))
         before = self.known.get(candidate, fold)
         if before is not None:
             old, new = (high - low for low, high in map(self._bounds_of, (before, outcome)))
@@ -108,20 +111,28 @@ class SearchWishes:
         if self.race is not None:
             self.race.put(candidate, fold, outcome.score_of(str(self.metric)), *self._bounds_of(outcome))
 
-    def wanted(self, candidate: int, fold: int) -> bool:
-        """Whether the outcome of a fit is not known, and the candidate can win."""
-        if self.known.get(candidate, fold) is not None or self._is_out(candidate):
-            return False
-        self.report.begin(candidate, fold)
-        return True
+    def recall(self, candidate: int, fold: int, outcome: Outcome) -> None:
+        """Keep the outcome of a fit that an earlier search has made.
 
-    def left_open(self, candidate: int, fold: int) -> bool:
-        """Whether the score of a classifier is known within bounds only. In a race that is so where the race was not over when the fit was made."""
-        outcome, metric = self.known.get(candidate, fold), self._metrics[candidate].get(str(self.metric))
-        if outcome is None or metric is None or not (self.races and metric.of_labels):
-            return False
+        A race leaves the score of a classifier open where the candidate is out. Here it may be in again, where the winner of then is not a candidate.
+        """
+        self.know(candidate, fold, outcome)
+        metric = self._metrics[candidate].get(str(self.metric))
         low, high = self._bounds_of(outcome)
-        return low < high
+        if self.races and metric is not None and metric.of_labels and low < high:
+            self._left_open.add((candidate, fold))
+
+    def wanted(self, candidate: int, fold: int) -> bool:
+        """Whether the outcome of a fit is not known, or left open, and the candidate can win."""
+        place = candidate, fold
+        return (self.known.get(*place) is None or place in self._left_open) and not self._is_out(candidate)
+
+    def begin(self, candidate: int, fold: int) -> bool:
+        """Whether a fit is still wanted, which the report is told of."""
+        wanted = self.wanted(candidate, fold)
+        if wanted:
+            self.report.begin(candidate, fold)
+        return wanted
 
     def _is_out(self, candidate: int, *under_way: Any) -> bool:
         return self.races and self.race is not None and self.race.is_out(candidate, *under_way)
@@ -191,9 +202,7 @@ class Separating:
         """Whether the candidate is not separated from the best."""
         return candidate in self.targets
 
-    def left_open(self, candidate: int, fold: int) -> bool:
-        """Nothing: every candidate is wanted again."""
-        return False
+    begin = wanted  # without a word: the report has told of these fits
 
     def by_promise(self) -> list[int]:
         """The candidates, as before."""
