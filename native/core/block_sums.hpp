@@ -2,8 +2,8 @@
 //
 // The table is read where it is, a column after the other, and multiplied with the factors of all models, which are packed side by side. A product
 // rounds once, or not at all where the instruction set adds it without rounding it first. Products of `block_group` columns are summed in a register,
-// then the groups of a block, and then the blocks of a model: no product takes part in more than block_roundings(n, blocks) roundings, where a model
-// has n columns in so many blocks, so that a value is off by at most that times u Σ |c| |entry|. A factor of zero rounds nothing.
+// then so many groups, then these sums of a block, and then the blocks of a model: no product takes part in more than block_roundings(n, blocks)
+// roundings, where a model has n columns in so many blocks, so that a value is off by at most that times u Σ |c| |entry|. A factor of zero rounds nothing.
 #pragma once
 
 #include "core/isa.hpp"
@@ -15,10 +15,10 @@ inline constexpr Index block_rows = 6;     // rows at a time
 inline constexpr Index block_pad = 4;      // the factors of a column are so many, or a multiple
 inline constexpr Index block_models = 32;  // the most models at a time: their sums, 24 of the widest vectors, fill most of 32 registers
 inline constexpr Index block_ahead = 64;   // entries that are asked for so many columns before they are needed: eight lines of a cache
-inline constexpr Index block_group = 64;   // near √n, where the bound is least, of families of a few thousand samples
+inline constexpr Index block_group = 16;   // columns of a group, and groups whose sums are added up before those of the block are
 inline double block_roundings(Index n, Index blocks) {
-  // Of a product: itself and the sums of its group, one for each further group of its block, and one for each further block.
-  return static_cast<double>((n < block_group ? n : block_group) + n / block_group + blocks);
+  // Of a product: itself and the sums of its group, one for each further group beside it, one for each further such sum, and one for each further block.
+  return static_cast<double>(2 * block_group + n / (block_group * block_group) + blocks);
 }
 
 // sums[k · stride + m] = Σ over i < n of factors[i · models + m] rows[k][columns[i]], for each of `block_rows` rows and each of the models, whose number is

@@ -50,41 +50,48 @@ void divide(double* GAPLESS_RESTRICT factors, Index n, double scale, const doubl
   sizes[2] = rough.total();
 }
 
-// The sums of so many models stay in registers until the end of a group.
+// The sums of so many models stay in registers until the end of a group, and in the nearest cache until the end of so many groups.
 template <int models, class T>
 void sum_strip(const T* const* from_rows, const Index* columns, const double* factors, Index step, Index n, double* sums, Index stride) {
   constexpr int rows = static_cast<int>(block_rows), vectors = models / width;
   constexpr bool half = models % width != 0;
+  constexpr Index wide_group = block_group * block_group;
   const T* x[rows];
   for (int k = 0; k < rows; ++k) x[k] = from_rows[k];
-  for (Index from = 0; from < n; from += block_group) {
-    const Index until = from + block_group < n ? from + block_group : n;
-    V own[rows][vectors + 1] = {};
-    Half last[rows] = {};
-    for (Index i = from; i < until; ++i) {
-      const Index j = columns[i], next = columns[i + block_ahead];
-      const double* c = factors + i * step;
-      V wide[vectors + 1];
-      Half narrow = {};
+  alignas(64) double some[rows * models];  // the sums of some groups
+  for (Index first = 0; first < n; first += wide_group) {
+    const Index end = first + wide_group < n ? first + wide_group : n;
+    for (Index from = first; from < end; from += block_group) {
+      const Index until = from + block_group < end ? from + block_group : end;
+      V own[rows][vectors + 1] = {};
+      Half last[rows] = {};
+      for (Index i = from; i < until; ++i) {
+        const Index j = columns[i], next = columns[i + block_ahead];
+        const double* c = factors + i * step;
+        V wide[vectors + 1];
+        Half narrow = {};
 #pragma GCC unroll 8
-      for (int w = 0; w < vectors; ++w) wide[w] = read<V>(c + w * width);
-      if constexpr (half) narrow = read<Half>(c + vectors * width);
+        for (int w = 0; w < vectors; ++w) wide[w] = read<V>(c + w * width);
+        if constexpr (half) narrow = read<Half>(c + vectors * width);
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; ++k) {
+          soon(x[k] + next);
+          const V entry = everywhere(static_cast<double>(x[k][j]));
+#pragma GCC unroll 8
+          for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];
+          if constexpr (half) last[k] += front(entry) * narrow;
+        }
+      }
 #pragma GCC unroll 8
       for (int k = 0; k < rows; ++k) {
-        soon(x[k] + next);
-        const V entry = everywhere(static_cast<double>(x[k][j]));
+        double* to = some + k * models;
 #pragma GCC unroll 8
-        for (int w = 0; w < vectors; ++w) own[k][w] += entry * wide[w];
-        if constexpr (half) last[k] += front(entry) * narrow;
+        for (int w = 0; w < vectors; ++w) write<V>(from == first ? own[k][w] : read<V>(to + w * width) + own[k][w], to + w * width);
+        if constexpr (half) write<Half>(from == first ? last[k] : read<Half>(to + vectors * width) + last[k], to + vectors * width);
       }
     }
-#pragma GCC unroll 8
-    for (int k = 0; k < rows; ++k) {
-      double* to = sums + k * stride;
-#pragma GCC unroll 8
-      for (int w = 0; w < vectors; ++w) write<V>(from == 0 ? own[k][w] : read<V>(to + w * width) + own[k][w], to + w * width);
-      if constexpr (half) write<Half>(from == 0 ? last[k] : read<Half>(to + vectors * width) + last[k], to + vectors * width);
-    }
+    for (int k = 0; k < rows; ++k)
+      for (int m = 0; m < models; ++m) sums[k * stride + m] = (first == 0 ? 0.0 : sums[k * stride + m]) + some[k * models + m];
   }
 }
 

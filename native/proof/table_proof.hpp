@@ -1,5 +1,5 @@
 // The proof of a dual point whose samples are rows of a given Gram matrix: from a feasible β (proof/feasible.hpp) and its decision values Kβ
-// (proof/table_sums.hpp) to the values of D and P (proof/bounds.hpp) and, where classes are separated, P of the stretched model.
+// (core/block_sums.hpp) to the values of D and P (proof/bounds.hpp) and, where classes are separated, P of the stretched model.
 // gapless/proof/certificate.py (`evaluate`) and gapless/proof/hard.py (`separating`) do the same step by step for problems of every kind.
 #pragma once
 

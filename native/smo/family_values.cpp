@@ -9,7 +9,7 @@
 #include "core/pool.hpp"
 #include "core/runs.hpp"
 #include "proof/table_proof.hpp"
-#include "proof/table_sums.hpp"
+#include "smo/table_reading.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -136,42 +136,13 @@ struct Layout {
   }
 };
 
-// How the entries of the table are reached: that of the row order[k] of those that are asked for and the column at place i, of all factors one after
-// the other, is rows[k][columns[i]].
-//
-// The table is symmetric: an entry is read along the row that is asked for, or along that of the factor, where rows that are asked for are side by side.
-// The first is twice as fast where both touch as many lines of the cache, since the machine foresees what is next; where few factors are not zero,
-// most of each line would be read in vain.
-template <class T>
-struct Reading {
-  std::vector<Index> order, columns;
-  std::vector<const T*> rows;
-
-  Reading(const Matrix<const T>& K, const std::vector<std::vector<Factors>>& blocks, Places asked) : order(asked.size()) {
-    for (const std::vector<Factors>& block : blocks)
-      for (const Factors& each : block) columns.insert(columns.end(), each.rows.begin(), each.rows.end());
-    std::iota(order.begin(), order.end(), Index(0));
-    std::sort(order.begin(), order.end(), [&](Index i, Index j) { return asked[i] < asked[j]; });
-    std::vector<Index> ascending;
-    for (const Index i : order) ascending.push_back(asked[i]);
-    const bool along_asked = length(asked) * lines(columns) < 2 * count(columns.size()) * lines(ascending);
-    for (const Index row : ascending) rows.push_back(along_asked ? K.row(row) : K.data + row);
-    if (!along_asked)
-      for (Index& j : columns) j *= K.stride;
-    columns.resize(columns.size() + block_ahead, columns.empty() ? 0 : columns.back());
-  }
-
-  // In how many lines of the cache these entries of a row are.
-  static Index lines(const std::vector<Index>& places) {
-    constexpr Index line = 64 / sizeof(T);
-    Index found = 0, last = -1;
-    for (const Index place : places) {
-      found += place / line != last;
-      last = place / line;
-    }
-    return found;
-  }
-};
+// The columns of all factors, one after the other.
+std::vector<Index> columns_of(const std::vector<std::vector<Factors>>& blocks) {
+  std::vector<Index> columns;
+  for (const std::vector<Factors>& block : blocks)
+    for (const Factors& each : block) columns.insert(columns.end(), each.rows.begin(), each.rows.end());
+  return columns;
+}
 
 // The terms of the bounds of all models, each an array.
 struct Terms {
@@ -186,14 +157,6 @@ struct Terms {
   }
   ValueTerms view() const { return {offset.data(), fixed.data(), per_length.data(), per_g.data(), per_r.data()}; }
 };
-
-template <class T>
-SumBlock<T> sum_block() {
-  if constexpr (sizeof(T) == 4)
-    return block_sum_loops().sum_single;
-  else
-    return block_sum_loops().sum_full;
-}
 
 }  // namespace
 
@@ -252,11 +215,15 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
   for (Index m = 0; m < many; ++m) {
     const FamilyModel& model = models[m];
     for (std::size_t i = 0; i < model.f.size(); ++i) sizes[m].add(model.beta[i] / model.margin, g_[i], r_[i]);
-    terms.add(model, proof::sum_error(sizes[m], model.f.empty() ? roundings_[model.family] : proof::table_roundings(length(model.f))), sign);
+    terms.add(model, proof::sum_error(sizes[m], model.f.empty() ? roundings_[model.family] : 1.0 + block_roundings(length(model.f), 1)), sign);
   }
 
   const Layout layout(blocks, many);
-  const Reading<T> reading(K, blocks, rows);
+  std::vector<Index> order(rows.size()), ascending;
+  std::iota(order.begin(), order.end(), Index(0));
+  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return rows[i] < rows[j]; });
+  for (const Index i : order) ascending.push_back(rows[i]);
+  const TableReading<T> reading(K, ascending, columns_of(blocks));
   std::vector<Buffer<double>> rooms(static_cast<std::size_t>(core_count()));
   share((n + block_rows - 1) / block_rows, [&](Index piece, int thread) {
     Buffer<double>& room = rooms[thread];
@@ -275,7 +242,7 @@ void FamilyValues::write(const Matrix<const T>& K, const std::vector<FamilyModel
         columns += each.rows.size();
       }
     for (Index k = 0; k < own; ++k) {
-      const Index row = reading.order[first + k], place = rows[row];
+      const Index row = order[first + k], place = rows[row];
       double* f = together ? out.f.row(row) + models[0].family : room.data() + block_rows * layout.width;
       double* low = together ? out.low.row(row) + models[0].family : f + many;
       double* high = together ? out.high.row(row) + models[0].family : low + many;

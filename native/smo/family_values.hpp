@@ -35,7 +35,7 @@ struct FamilyBlock {
 struct FamilyModel {
   Index family;
   Vector beta;
-  Vector f;  // Σ β_i k(x_i, x) at all rows of the table where the family has all of them and it is known (proof/table_sums.hpp), else empty
+  Vector f;  // Σ β_i k(x_i, x) at all rows of the table where the family has all of them and it is known (core/block_sums.hpp), else empty
   double margin, offset;
   double distance, longest;  // a bound on ‖w − w*‖, and the largest √k(x, x) of a training sample
 };

@@ -8,10 +8,10 @@
 #include "core/pool.hpp"
 #include "core/runs.hpp"
 #include "proof/table_proof.hpp"
-#include "proof/table_sums.hpp"
 #include "smo/single_pairs.hpp"
 #include "smo/sizes.hpp"
 #include "smo/starts.hpp"
+#include "smo/table_reading.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -19,12 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
-constexpr Index columns = 512;      // columns of the table that a thread sums at a time
 constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
 // The gap of a point falls mostly as the square of its largest violation: it is expected to at first, and no longer where a proof has not agreed.
 constexpr double gap_power = 0.5, least_step = 1e-3;
 constexpr double little = 0.4;  // where no more of a gap than this share of the goal or of its rounding could be removed, it is left as it is
-constexpr Index strip = 64;         // rows of a table that a thread copies at a time
+constexpr Index strip = 96;         // rows of a table that a thread takes at a time
 constexpr double largest_single = 0x1p100;  // entries up to so much, and no less than one over it, are safe in float32
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
 
@@ -67,8 +66,6 @@ class SharedFits::FamilyOf final : public Family {
     }
     groups_.assign(m_, 0);
     zeros_.assign(m_, 0.0);
-    for (Index j = 0; j < m_; j = ends_[j])
-      for (Index at = j; at < ends_[j]; at += columns) pieces_.push_back({places_[at], std::min(columns, ends_[j] - at), at});
     if constexpr (sizeof(T) == 4)
       if (covers_all()) single_ = all_;
   }
@@ -196,35 +193,59 @@ class SharedFits::FamilyOf final : public Family {
 
   // f = Kβ for some members at a time; returns the roundings of each sum.
   double expand(const std::vector<Index>& which, std::vector<double> MemberFit::* beta, std::vector<double> MemberFit::* f) {
-    const Index models = count(which.size());
-    std::vector<const T*> rows;
-    std::vector<double> c;
+    std::vector<const double*> from;
+    for (const Index m : which) from.push_back((fits_[m].*beta).data());
+    std::vector<double*> to;
+    for (const Index m : which) {
+      (fits_[m].*f).resize(m_);
+      to.push_back((fits_[m].*f).data());
+    }
+    return sums(from, to);
+  }
+
+  double sums(const std::vector<const double*>& beta, const std::vector<double*>& f) const {
+    double roundings = 0.0;
+    for (std::size_t first = 0; first < beta.size(); first += block_models) {
+      const std::size_t many = std::min(beta.size() - first, static_cast<std::size_t>(block_models));
+      roundings = std::max(roundings, sums_of({beta.data() + first, many}, {f.data() + first, many}));
+    }
+    return roundings;
+  }
+
+  // The sums of at most block_models models.
+  double sums_of(std::span<const double* const> beta, std::span<double* const> f) const {
+    const Index models = count(beta.size()), padded = (models + block_pad - 1) / block_pad * block_pad;
+    std::vector<Index> taken;
+    std::vector<double> factors;
+    taken.reserve(m_ + block_ahead);
+    factors.reserve(m_ * padded);
     for (Index i = 0; i < m_; ++i) {
       bool any = false;
-      for (const Index m : which) any = any || (fits_[m].*beta)[i] != 0.0;
+      for (const double* each : beta) any = any || each[i] != 0.0;
       if (!any) continue;
-      rows.push_back(all_.row(places_[i]));
-      for (const Index m : which) c.push_back((fits_[m].*beta)[i]);
+      taken.push_back(places_[i]);
+      for (const double* each : beta) factors.push_back(each[i]);
+      factors.resize(factors.size() + padded - models, 0.0);
     }
-    std::vector<double> sums(static_cast<std::size_t>(models * m_), 0.0);
-    const Matrix<double> out = {sums.data(), models, m_, m_};
-    sum_rows(rows, {c.data(), count(rows.size()), models, models}, out);
-    for (Index k = 0; k < models; ++k) (fits_[which[k]].*f).assign(out.row(k), out.row(k) + m_);
-    return proof::table_roundings(count(rows.size()));
-  }
-
-  // Adds sums over rows of the table at the places of the family.
-  void sum_rows(const std::vector<const T*>& rows, Matrix<const double> factors, Matrix<double> out) const {
-    share(count(pieces_.size()), [&](Index k, int) {
-      const Piece& piece = pieces_[k];
-      proof::table_sum<T>()(rows.data(), factors, piece.column, piece.column + piece.size, {out.data + piece.at - piece.column, out.rows, out.columns, out.stride});
+    const Index n = count(taken.size());
+    if (n == 0) {
+      for (double* each : f) std::fill_n(each, m_, 0.0);
+      return 0.0;
+    }
+    const TableReading<T> reading(all_, places_, std::move(taken));
+    share((m_ + strip - 1) / strip, [&](Index piece, int) {
+      double room[block_rows * block_models];
+      for (Index first = piece * strip; first < std::min((piece + 1) * strip, m_); first += block_rows) {
+        const Index own = std::min({block_rows, m_ - first, (piece + 1) * strip - first});
+        const T* from[block_rows];
+        for (Index k = 0; k < block_rows; ++k) from[k] = reading.rows[first + std::min(k, own - 1)];
+        sum_block<T>()(from, reading.columns.data(), factors.data(), n, padded, room, padded);
+        for (Index m = 0; m < models; ++m)
+          for (Index k = 0; k < own; ++k) f[m][first + k] = room[k * padded + m];
+      }
     });
+    return block_roundings(n, 1);
   }
-
-  // Places of the family that are side by side in the table: from `column` of it, and from `at` of the family.
-  struct Piece {
-    Index column, size, at;
-  };
 
   // Arrays for the problems of one thread.
   struct Room {
@@ -281,17 +302,7 @@ class SharedFits::FamilyOf final : public Family {
     fit.next_beta.assign(fit.engine->beta().begin(), fit.engine->beta().end());
   }
 
-  void refresh(Vector beta, double* f) const {
-    std::vector<const T*> rows;
-    std::vector<double> c;
-    for (Index i = 0; i < m_; ++i)
-      if (beta[i] != 0.0) {
-        rows.push_back(all_.row(places_[i]));
-        c.push_back(beta[i]);
-      }
-    std::fill(f, f + m_, 0.0);
-    sum_rows(rows, {c.data(), count(rows.size()), 1, 1}, {f, 1, m_, m_});
-  }
+  void refresh(Vector beta, double* f) const { sums({beta.data()}, {f}); }
 
   void judge(MemberFit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
     proof::Interval offsets[1];
@@ -347,7 +358,6 @@ class SharedFits::FamilyOf final : public Family {
   std::vector<double> diagonal_, g_, r_, zeros_;
   const std::vector<double> totals_ = {0.0};
   std::vector<Index> groups_, ends_;
-  std::vector<Piece> pieces_;
   float* room_;  // for entries in float32; null where none are to be made
   Matrix<const float> single_ = {};
   std::vector<MemberFit> fits_;

@@ -4,7 +4,7 @@
 // A family is a set of samples whose problems are solved together: all samples, or those of two classes. Each problem of a family belongs to a member:
 // a vector of weights and an ε. A member goes from one C to the next: it begins with the best multiple of the β that it ended with, whose decision
 // values are known, so that a step to a near C costs hardly more than its proof. Problems are solved by pairs of variables (smo/engine.hpp) and proven
-// by sums over the table that are made for all members of a family at a time (proof/table_sums.hpp), since reading the table is what they cost.
+// by sums over the table that are made for all members of a family at a time (core/block_sums.hpp), since reading the table is what they cost.
 // Threads share families, or the members of one; no result depends on how.
 #pragma once
 

@@ -304,12 +304,15 @@ def test_values_of_some_families_are_written_into_their_columns():
     task.advance(2.0)
     whole, some = task.values(1, [7, 3, 120]), task.values(1, [7, 3, 120], families=[4, 1])
     for part, column in zip(some, whole, strict=True):
-        assert_array_equal(part[..., [1, 4]], column[..., [1, 4]])
+        # Rows that no family of the call uses are left out, so that sums may be made in another order.
+        assert_allclose(part[..., [1, 4]], column[..., [1, 4]], rtol=1e-13, atol=1e-13)
         assert np.isnan(part[..., [0, 2, 3, 5]]).all() and np.isfinite(column).all()
 
 
 @settings(max_examples=25, deadline=None)
-@example(kind="pairs", dtype=np.float64, seed=1000000, C=0.0, gap=-1.0, flip=False)  # rows in no order, some of which look like neighbours
+@example(
+    kind="pairs", dtype=np.float64, seed=1000000, C=0.0, gap=-1.0, flip=False
+)  # rows in no order, some of which look like neighbours
 @given(
     kind=st.sampled_from(KINDS), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 10**6),
     C=st.floats(-2, 2), gap=st.floats(-3, -1), flip=st.booleans(),
