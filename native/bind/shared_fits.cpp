@@ -80,9 +80,6 @@ void bind_shared_fits(nb::module_& m) {
           nb::arg("C"), nb::arg("gap"), nb::kw_only(), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"),
           nb::call_guard<nb::gil_scoped_release>(), "Solve and prove the problems of the members whose C is positive.")
       .def(
-          "begin_with", [](SharedFits& self, Index member, In<double> beta) { self.fits.begin_with(member, view(beta)); }, nb::arg("member"),
-          nb::arg("beta"), "Begin the next problem of a member with this β, family after family.")
-      .def(
           "tighten",
           [](SharedFits& self, In<double> gap, double kkt, double ahead, double stricter, double turns) {
             self.fits.tighten(view(gap), {kkt, ahead, stricter, turns});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <utility>
 
 #include "core/pool.hpp"
 #include "core/runs.hpp"
@@ -11,7 +10,7 @@
 #include "smo/single_pairs.hpp"
 #include "smo/sizes.hpp"
 #include "smo/starts.hpp"
-#include "smo/table_reading.hpp"
+#include "smo/table_products.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -23,7 +22,7 @@ constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which ar
 // The gap of a point falls mostly as the square of its largest violation: it is expected to at first, and no longer where a proof has not agreed.
 constexpr double gap_power = 0.5, least_step = 1e-3;
 constexpr double little = 0.4;  // where no more of a gap than this share of the goal or of its rounding could be removed, it is left as it is
-constexpr Index strip = 96;         // rows of a table that a thread takes at a time
+constexpr Index strip = 64;         // rows of a table that a thread copies at a time
 constexpr double largest_single = 0x1p100;  // entries up to so much, and no less than one over it, are safe in float32
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
 
@@ -39,8 +38,6 @@ double seconds_since(Clock::time_point began) { return std::chrono::duration<dou
 class SharedFits::Family {
  public:
   virtual ~Family() = default;
-  // The next problem of a member begins with this β, of the samples of the family.
-  virtual void begin_with(Index member, Vector beta) = 0;
   // States the problems of the members with C > 0, each with a point to begin with, chosen with a view to the bound `kkt` on violations.
   virtual void state(Vector C, Vector gap, double kkt) = 0;
   // Asks for closer proofs of the problems with gap > 0.
@@ -70,21 +67,17 @@ class SharedFits::FamilyOf final : public Family {
       if (covers_all()) single_ = all_;
   }
 
-  void begin_with(Index member, Vector beta) override { fits_[member].given.assign(beta.begin(), beta.end()); }
-
   void state(Vector C, Vector gap, double kkt) override {
-    std::vector<Index> todo, tried, given;  // `tried` are the members with another point to try
+    std::vector<Index> todo, tried;  // `tried` are the members with another point to try
     std::vector<double> ratios(fits_.size(), 0.0);
     for (Index m = 0; m < count(fits_.size()); ++m) {
       MemberFit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
       todo.push_back(m);
-      fit.fresh = fit.C == 0.0 && fit.given.empty();
+      fit.fresh = fit.C == 0.0;
       fit.next_beta.assign(m_, 0.0);
-      if (!fit.given.empty()) {
-        given.push_back(m);
-      } else if (!fit.fresh) {
+      if (!fit.fresh) {
         ratios[m] = C[m] / fit.C;
         if (go_on(samples(), fit, ratios[m])) tried.push_back(m);
       }
@@ -102,16 +95,10 @@ class SharedFits::FamilyOf final : public Family {
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
-      if (fit.beta.empty()) fit.beta.resize(m_);
       if (fit.fresh && begin(samples(), fit)) tried.push_back(m);
     }
-    for (const Index m : given) proof::feasible(fits_[m].lower, fits_[m].upper, groups_, totals_, true, fits_[m].given, fits_[m].beta);
-    if (!given.empty()) expand(given, &MemberFit::beta, &MemberFit::f);
-    if (!tried.empty()) {
-      expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
-    }
+    if (!tried.empty()) expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
     for (const Index m : todo) {
-      if (!std::exchange(fits_[m].given, {}).empty()) continue;
       const bool other = std::find(tried.begin(), tried.end(), m) != tried.end();
       if (!fits_[m].fresh) end_going_on(samples(), fits_[m], ratios[m], other);
       if (other) take_better(samples(), fits_[m], kkt);
@@ -200,51 +187,7 @@ class SharedFits::FamilyOf final : public Family {
       (fits_[m].*f).resize(m_);
       to.push_back((fits_[m].*f).data());
     }
-    return sums(from, to);
-  }
-
-  double sums(const std::vector<const double*>& beta, const std::vector<double*>& f) const {
-    double roundings = 0.0;
-    for (std::size_t first = 0; first < beta.size(); first += block_models) {
-      const std::size_t many = std::min(beta.size() - first, static_cast<std::size_t>(block_models));
-      roundings = std::max(roundings, sums_of({beta.data() + first, many}, {f.data() + first, many}));
-    }
-    return roundings;
-  }
-
-  // The sums of at most block_models models.
-  double sums_of(std::span<const double* const> beta, std::span<double* const> f) const {
-    const Index models = count(beta.size()), padded = (models + block_pad - 1) / block_pad * block_pad;
-    std::vector<Index> taken;
-    std::vector<double> factors;
-    taken.reserve(m_ + block_ahead);
-    factors.reserve(m_ * padded);
-    for (Index i = 0; i < m_; ++i) {
-      bool any = false;
-      for (const double* each : beta) any = any || each[i] != 0.0;
-      if (!any) continue;
-      taken.push_back(places_[i]);
-      for (const double* each : beta) factors.push_back(each[i]);
-      factors.resize(factors.size() + padded - models, 0.0);
-    }
-    const Index n = count(taken.size());
-    if (n == 0) {
-      for (double* each : f) std::fill_n(each, m_, 0.0);
-      return 0.0;
-    }
-    const TableReading<T> reading(all_, places_, std::move(taken));
-    share((m_ + strip - 1) / strip, [&](Index piece, int) {
-      double room[block_rows * block_models];
-      for (Index first = piece * strip; first < std::min((piece + 1) * strip, m_); first += block_rows) {
-        const Index own = std::min({block_rows, m_ - first, (piece + 1) * strip - first});
-        const T* from[block_rows];
-        for (Index k = 0; k < block_rows; ++k) from[k] = reading.rows[first + std::min(k, own - 1)];
-        sum_block<T>()(from, reading.columns.data(), factors.data(), n, padded, room, padded);
-        for (Index m = 0; m < models; ++m)
-          for (Index k = 0; k < own; ++k) f[m][first + k] = room[k * padded + m];
-      }
-    });
-    return block_roundings(n, 1);
+    return table_products<T>(all_, places_, from, to);
   }
 
   // Arrays for the problems of one thread.
@@ -302,7 +245,7 @@ class SharedFits::FamilyOf final : public Family {
     fit.next_beta.assign(fit.engine->beta().begin(), fit.engine->beta().end());
   }
 
-  void refresh(Vector beta, double* f) const { sums({beta.data()}, {f}); }
+  void refresh(Vector beta, double* f) const { table_products<T>(all_, places_, {beta.data()}, {f}); }
 
   void judge(MemberFit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
     proof::Interval offsets[1];
@@ -399,11 +342,6 @@ void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
     families_[a]->state(C, gap, targets.kkt);
     families_[a]->solve(targets, a, found);
   });
-}
-
-void SharedFits::begin_with(Index member, Vector beta) {
-  for (Index a = 0; a < count(families_.size()); ++a)
-    families_[a]->begin_with(member, beta.subspan(table_.starts[a], table_.starts[a + 1] - table_.starts[a]));
 }
 
 void SharedFits::tighten(Vector gap, const SharedTargets& targets) {

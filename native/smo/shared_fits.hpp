@@ -48,8 +48,6 @@ class SharedFits {
 
   // Solves and proves the problems of the members m with C[m] > 0, each to the relative gap gap[m]; the others stay as they are.
   void advance(Vector C, Vector gap, const SharedTargets& targets);
-  // The next problem of a member begins with this β, family after family, and not with where its last one ended.
-  void begin_with(Index member, Vector beta);
   // Goes on with the problems whose `gap` is positive, to that relative gap. What had been proven stays where no better proof is found.
   void tighten(Vector gap, const SharedTargets& targets);
 

@@ -17,7 +17,6 @@ struct MemberFit {
   double C = 0.0, gap = 0.0;  // `gap` is the target, 0 where nothing is to be done
   std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
   std::vector<double> next_beta, next_f;               // the point to be proven
-  std::vector<double> given;                           // the point to begin the next problem with; empty where it goes on
   std::unique_ptr<Smo> engine;
   std::vector<Index> free;
   proof::Repair repair;

@@ -3,6 +3,7 @@
 // the cache, since the machine foresees what is next; where few columns have a factor, most of each line would be read in vain.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "core/block_sums.hpp"

@@ -622,9 +622,6 @@ class SharedFits:
     def advance(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
         """Solve and prove the problems of the members whose C is positive."""
 
-    def begin_with(self, member: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Begin the next problem of a member with this β, family after family."""
-
     def tighten(self, gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
         """Go on with the problems whose gap is positive, to that relative gap."""
 
