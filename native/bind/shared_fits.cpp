@@ -85,7 +85,7 @@ void bind_shared_fits(nb::module_& m) {
             self.fits.tighten(view(gap), {kkt, ahead, stricter, turns});
           },
           nb::arg("gap"), nb::kw_only(), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"),
-          nb::call_guard<nb::gil_scoped_release>(), "Go on with the problems whose gap is positive, to that relative gap.")
+          nb::call_guard<nb::gil_scoped_release>(), "Go on with the problems whose gap is positive, until apart is that share of P.")
       .def(
           "beta", [](const SharedFits& self, Index member, InOut<double> out) { self.fits.beta(member, view(out)); }, nb::arg("member"),
           nb::arg("out"), "Write β of a member, family after family.")
@@ -116,6 +116,8 @@ void bind_shared_fits(nb::module_& m) {
   show("primal", &Found::primal, "A number that the optimum is not above.");
   show("dual", &Found::dual, "A number that the optimum is not below.");
   show("rounding", &Found::rounding, "The part of primal − dual that was added for rounding.");
+  show("apart", &Found::apart, "A bound on the squared distance of w from the optimum's.");
+  show("apart_rounding", &Found::apart_rounding, "The part of it that was added for rounding.");
   show("violation", &Found::violation, "The largest KKT violation.");
   show("outside", &Found::outside, "How far the engine's β was from its box.");
   show("off", &Found::off, "How far its sums were from their totals.");

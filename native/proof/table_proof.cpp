@@ -59,8 +59,8 @@ Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, dou
 }
 
 // The model of β stretched until every sample between its bounds is beyond the margin. At the optimum these are on it, so that each of them adds what it
-// is short of the margin, and the rounding of that, times C to P; stretched, they add nothing, and ‖w‖² grows by a little.
-// The other arguments are those of stretched(); b is the offset of β's own model.
+// is short of the margin, and the rounding of that, times C to P; stretched, they add nothing, and ‖w‖² grows by a little. Its β leaves the box, so that it
+// is no model for a user; its P is above P* all the same. The other arguments are those of stretched(); b is the offset of β's own model.
 Stretched beyond_margin(const DualBox& box, Vector beta, Vector f, Vector sizes, double scale, double square, double b) {
   const Index n = length(beta);
   double slack = 0.0, products = 0.0, plain = infinity, margin = infinity;
@@ -139,24 +139,31 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   out.dual = found.dual;
   out.primal = found.primal;
   out.rounding = found.dual_rounding + found.primal_rounding;
+  double beyond = infinity, beyond_rounding = 0.0;
   if (problem.margins && out.dual > 0.0 && out.primal > (1.0 + stretching) * out.dual) {
-    Stretched other = stretched(problem.box, beta, f, room.sizes, found.scale, found.square);
-    const bool has_losses = other.value == infinity;
-    if (has_losses) other = beyond_margin(problem.box, beta, f, room.sizes, found.scale, found.square, 0.5 * (offsets[0].low + offsets[0].high));
+    const double b = 0.5 * (offsets[0].low + offsets[0].high);
+    const Stretched other = stretched(problem.box, beta, f, room.sizes, found.scale, found.square);
     if (other.value < out.primal) {
       out.primal = other.value;
       out.rounding = found.dual_rounding + other.rounding;
       out.own = false;
       out.margin = other.margin;
       offsets[0] = {other.offset, other.offset};
-      if (has_losses) {  // the best offsets of the stretched model, with which its P is no larger
-        room.stretched.resize(f.size());
-        for (Index i = 0; i < length(f); ++i) room.stretched[i] = f[i] / other.margin;
-        offsets[0] = best_offset(problem.box, problem.groups, 0, problem.totals[0], room.stretched);
-      }
+    } else if (other.value == infinity) {
+      const Stretched with_losses = beyond_margin(problem.box, beta, f, room.sizes, found.scale, found.square, b);
+      beyond = with_losses.value;
+      beyond_rounding = found.dual_rounding + with_losses.rounding;
     }
   }
   if (!(out.dual <= out.primal)) out.dual = -infinity;  // a contradiction, of a K that is not positive semi-definite, proves nothing
+  // ‖w − w*‖² is at most P − D where w is the dual point's own, as both P − P* and D* − D are at least half of it; else at most 2 (P − D).
+  const double times = out.own ? 1.0 : 2.0;
+  out.apart = times * std::max(0.0, out.primal - out.dual);
+  out.apart_rounding = times * out.rounding;
+  if (2.0 * (beyond - out.dual) < out.apart && beyond >= out.dual) {
+    out.apart = 2.0 * (beyond - out.dual);
+    out.apart_rounding = 2.0 * beyond_rounding;
+  }
   return out;
 }
 

@@ -29,11 +29,12 @@ struct TableProof {
   double plain_primal = infinity, plain_dual = -infinity;  // P and D of the given point, as computed
   bool own = true;                                         // whether the model is the dual point's own, and not a stretched one
   double margin = 1.0;                                     // what β of a stretched model is to be divided by; else 1
+  double apart = infinity, apart_rounding = 0.0;           // a bound on ‖w − w*‖² for w of the dual point or of the model, and its part for rounding
 };
 
 // Arrays for the samples of one problem, which the next problem uses again.
 struct TableRoom {
-  std::vector<double> sizes, stretched;
+  std::vector<double> sizes;
   std::vector<Interval> plain;
 };
 

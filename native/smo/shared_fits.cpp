@@ -133,7 +133,7 @@ class SharedFits::FamilyOf final : public Family {
       fit.gap_target = fit.asked ? fit.gap : infinity;
       fit.kkt_target = targets.ahead * targets.kkt;
       const Index at = number * count(fits_.size()) + m;
-      if (fit.asked && found.done[at]) aim(fit, fit.gap * std::fabs(found.primal[at]), found.primal[at] - found.dual[at], found.rounding[at], found.violation[at], gap_power);
+      if (fit.asked && found.done[at]) aim(fit, fit.gap * std::fabs(found.primal[at]), found.apart[at], found.apart_rounding[at], found.violation[at], gap_power);
     }
     std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
@@ -251,9 +251,12 @@ class SharedFits::FamilyOf final : public Family {
     proof::Interval offsets[1];
     const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
     const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
+    // Where a closer proof is asked for, the distance from the optimum is what has to become small.
     const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal), last = fit.kkt_target;
-    const bool known = found.done[at] > 0, closer = !known || gap < found.primal[at] - found.dual[at];
-    const bool met = std::isfinite(gap) && gap <= goal && proven.violation <= targets.kkt;
+    const double reached = fit.asked ? proven.apart : gap, rounding = fit.asked ? proven.apart_rounding : proven.rounding;
+    const bool known = found.done[at] > 0;
+    const bool closer = !known || (gap <= found.primal[at] - found.dual[at] && proven.apart <= found.apart[at]);
+    const bool met = std::isfinite(reached) && reached <= goal && proven.violation <= targets.kkt;
     found.steps[at] = fit.steps;
     found.seconds[at] += seconds_since(began);
     if (closer && (met || (known && proven.violation <= targets.kkt))) {
@@ -264,6 +267,8 @@ class SharedFits::FamilyOf final : public Family {
       found.primal[at] = proven.primal;
       found.dual[at] = proven.dual;
       found.rounding[at] = proven.rounding;
+      found.apart[at] = proven.apart;
+      found.apart_rounding[at] = proven.apart_rounding;
       found.violation[at] = proven.violation;
       found.outside[at] = proven.outside;
       found.off[at] = proven.off;
@@ -279,8 +284,8 @@ class SharedFits::FamilyOf final : public Family {
     }
     if (met) fit.gap = 0.0;
     // No better point of float64 would prove more where rounding is what is left.
-    fit.left = fit.left || !std::isfinite(gap) || (gap > goal && gap - proven.rounding <= little * std::max(goal, proven.rounding));
-    aim(fit, goal, gap, proven.rounding, std::min(proven.violation, fit.kkt_target), 1.0);
+    fit.left = fit.left || !std::isfinite(reached) || (reached > goal && reached - rounding <= little * std::max(goal, rounding));
+    aim(fit, goal, reached, rounding, std::min(proven.violation, fit.kkt_target), 1.0);
     fit.kkt_target = std::min(fit.kkt_target, targets.stricter * last);
     fit.gap_target = std::isinf(fit.gap_target) ? fit.gap : targets.stricter * fit.gap_target;
   }
@@ -312,7 +317,8 @@ SharedFits::SharedFits(const SharedTable& table)
   longest_.resize(static_cast<std::size_t>(members_ * families));
   for (Index m = 0; m < members_; ++m) values_.longest(table.weights.row(m), Out(longest_).subspan(m * families, families));
   for (std::vector<double>* each : {&found.low, &found.high, &found.steps, &found.seconds, &found.checked, &found.primal, &found.dual, &found.rounding,
-                                    &found.violation, &found.outside, &found.off, &found.plain_primal, &found.plain_dual, &found.margin})
+                                    &found.violation, &found.outside, &found.off, &found.plain_primal, &found.plain_dual, &found.margin, &found.apart,
+                                    &found.apart_rounding})
     each->resize(static_cast<std::size_t>(families * members_));
   found.done.resize(found.low.size());
   found.own.resize(found.low.size());
@@ -365,14 +371,12 @@ void SharedFits::values(Index member, Places rows, Places which, bool flip, cons
   for (const Index a : which) {
     const Index at = a * members_ + member;
     const Family& family = *families_[a];
-    // ‖w − w*‖ is at most √gap where w is the dual point's own, else √(2 gap) (gapless/proof/interval.py).
-    const double gap = std::max(0.0, found.primal[at] - found.dual[at]);
     models.push_back({.family = a,
                       .beta = family.beta(member),
                       .f = family.known_f(member),
                       .margin = family.margin(member),
                       .offset = 0.5 * (found.low[at] + found.high[at]),
-                      .distance = std::sqrt(found.own[at] ? gap : 2.0 * gap),
+                      .distance = std::sqrt(found.apart[at]),
                       .longest = longest_[member * families + a]});
   }
   values_.values(models, rows, flip, out);

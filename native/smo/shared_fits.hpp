@@ -38,6 +38,7 @@ struct SharedTargets {
 struct SharedSolutions {
   std::vector<Index> done, own;
   std::vector<double> low, high, steps, seconds, checked, primal, dual, rounding, violation, outside, off, plain_primal, plain_dual, margin;
+  std::vector<double> apart, apart_rounding;  // a bound on ‖w − w*‖², and its part for rounding
 };
 
 class SharedFits {
@@ -48,7 +49,8 @@ class SharedFits {
 
   // Solves and proves the problems of the members m with C[m] > 0, each to the relative gap gap[m]; the others stay as they are.
   void advance(Vector C, Vector gap, const SharedTargets& targets);
-  // Goes on with the problems whose `gap` is positive, to that relative gap. What had been proven stays where no better proof is found.
+  // Goes on with the problems whose `gap` is positive, until `apart` is at most that share of P. What had been proven stays where no better proof is
+  // found.
   void tighten(Vector gap, const SharedTargets& targets);
 
   // β of a member, family after family, as `places` has the samples: of the proven model, or where the engine came to.

@@ -623,7 +623,9 @@ class SharedFits:
         """Solve and prove the problems of the members whose C is positive."""
 
     def tighten(self, gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
-        """Go on with the problems whose gap is positive, to that relative gap."""
+        """
+        Go on with the problems whose gap is positive, until apart is that share of P.
+        """
 
     def beta(self, member: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Write β of a member, family after family."""
@@ -670,6 +672,14 @@ class SharedFits:
     @property
     def rounding(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The part of primal − dual that was added for rounding."""
+
+    @property
+    def apart(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A bound on the squared distance of w from the optimum's."""
+
+    @property
+    def apart_rounding(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The part of it that was added for rounding."""
 
     @property
     def violation(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -273,15 +273,16 @@ def test_a_closer_proof_reaches_the_gap_and_never_worsens(kind, dtype):
     task = Task(kind, dtype)
     C = task.advance(10.0)
     first = task.found()
-    last = first["primal"] - first["dual"]
+    last, apart = first["primal"] - first["dual"], task.native.apart.copy()
+    assert (apart <= np.where(first["own"], last, 2 * last)).all()
     for gap in (1e-4, 1e-6) if dtype == np.float32 else (1e-5, 1e-8, 1e-11):
         task.tighten(gap)
-        now = task.native.primal - task.native.dual
-        reached = now <= gap * np.abs(task.native.primal)
-        # Where the gap is not reached, rounding is what is left of it: that of the entries, in float32.
-        assert (reached | (now <= 1.5 * task.native.rounding)).all() and (reached.all() or dtype == np.float32)
-        assert (now <= last).all() and task.native.done.all()
-        last = now
+        now, near = task.native.primal - task.native.dual, task.native.apart.copy()
+        reached = near <= gap * np.abs(task.native.primal)
+        # Where the bound is not reached, rounding is what is left of it: that of the entries, in float32.
+        assert (reached | (near <= 1.5 * task.native.apart_rounding)).all() and (reached.all() or dtype == np.float32)
+        assert (now <= last).all() and (near <= apart).all() and task.native.done.all()
+        last, apart = now, near
     for problem in task.problems(C):
         problem.check()
     task.tighten(1e-30)  # which no float64 proves
@@ -296,7 +297,7 @@ def test_only_the_problems_that_are_named_are_solved_more_closely():
     after = task.found()
     for name in ("primal", "dual", "low", "high", "steps"):
         assert_array_equal(after[name][~some], before[name][~some])
-    assert (after["primal"] - after["dual"] <= 1e-9 * after["primal"])[some].all()
+    assert (task.native.apart <= 1e-9 * after["primal"])[some].all()
 
 
 def test_values_of_some_families_are_written_into_their_columns():

@@ -10,7 +10,7 @@ from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labe
 from gapless.model_selection.families import Families, Values
 from gapless.model_selection.fold import Answers
 
-_SURELY = 0.25  # the share of the gap at which a sample would just be decided that is asked for
+_SURELY = 0.25  # the share of ‖w − w*‖² at which a sample would just be decided that is asked for
 
 
 class ClassFamilies(Families):
@@ -62,7 +62,7 @@ class ClassFamilies(Families):
             winners = vote(values.f, len(classes))
         return Answers(values.f, values.low, values.high, classes[winners], classes)
 
-    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, apart: np.ndarray) -> np.ndarray:
         """A pair is to be solved more closely where its sign at an open row is not known, and as closely as that needs."""
         f, low, high = (each[rows] for each in values[:3])
         reach = length[:, None] + values.longest  # by how much the optimum's value may differ for each unit of ‖w − w*‖

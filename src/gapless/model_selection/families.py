@@ -16,6 +16,8 @@ class Trained(NamedTuple):
 
     beta: np.ndarray
     columns: dict[str, np.ndarray]  # the fields of Found but β, by name
+    apart: np.ndarray  # a bound on ‖w − w*‖² of each family,
+    rounding: np.ndarray  # and its part for rounding
 
     @property
     def done(self) -> bool:
@@ -128,10 +130,10 @@ class Families(ABC):
         """What a clone answers whose values these are; ``estimator`` has its parameters."""
 
     @abstractmethod
-    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """The gap of each problem that is small enough for the open rows, infinite where they do not depend on it.
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, apart: np.ndarray) -> np.ndarray:
+        """The ‖w − w*‖² of each problem that is small enough for the open rows, infinite where they do not depend on it.
 
-        ``length`` is √k(x, x) of each open row, and ``gap`` are the gaps of now.
+        ``length`` is √k(x, x) of each open row, and ``apart`` are the bounds on it of now.
         """
 
     def given(self, fold: int, trained: Trained, length: np.ndarray) -> EveryPair:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gapless.model_selection.shared import _Stage
 
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
-_LEAST_GAP = 1e-15  # no smaller relative gap is asked for: it would be rounding
-_ROUNDED = 1.5  # what is asked of a gap is at least so many times the part of it that is rounding
+_LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
+_ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
 
 
 class Fit(NamedTuple):
@@ -92,18 +92,18 @@ class Members:
         return [(fit, known[member]) for member, fit in fits.items()]
 
     def _closer(self, fit: Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The relative gap to which each problem of a fit is to be solved for its open rows, 0 where it is close enough.
+        """How closely each problem of a fit is to be solved for its open rows: the bound on ‖w − w*‖², relative to P; 0 where it is close enough.
 
-        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the gaps when
+        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the bounds when
         it was last asked for, and become those of now.
         """
-        gap, rounding = trained.columns["primal"] - trained.columns["dual"], trained.columns["rounding"]
+        apart = trained.apart
         length = self.length[self._families.scored(fit.fold)[rows]]
-        wanted = np.maximum(self._families.enough(values, rows, length, gap), _ROUNDED * rounding)
-        asked = (gap < 0.5 * last) & (wanted < gap)
-        last[:] = np.where(asked, gap, last)
+        wanted = np.maximum(self._families.enough(values, rows, length, apart), _ROUNDED * trained.rounding)
+        asked = (apart < 0.5 * last) & (wanted < apart)
+        last[:] = np.where(asked, apart, last)
         primal = np.where(asked, trained.columns["primal"], 1.0)
-        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * gap) / primal, _LEAST_GAP), 0.0)
+        return np.where(asked, np.maximum(np.minimum(wanted, 0.1 * apart) / primal, _LEAST_GAP), 0.0)
 
     def _look(
         self, member: int, fit: Fit, known: Values | None = None, changed: np.ndarray | None = None
@@ -112,7 +112,6 @@ class Members:
         beta = np.empty(len(self._families.places))
         self._native.beta(member, beta)
         own = slice(member, None, len(self._chains))
-        trained = Trained(
-            beta, {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
-        )
+        columns = {name: getattr(self._native, name)[own].copy() for name in Found._fields if name != "beta"}
+        trained = Trained(beta, columns, self._native.apart[own].copy(), self._native.apart_rounding[own].copy())
         return trained, self._families.values(self._native, member, fit.fold, known, changed)

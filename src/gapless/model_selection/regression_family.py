@@ -39,9 +39,9 @@ class RegressionFamily(Families):
         f, low, high = (each[:, 0] for each in values[:3])
         return Answers(f, low, high, f)
 
-    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """Every row has a part in the score, and how close is close enough depends on the other candidates: a part of the gap of now."""
-        return _STEP * gap
+    def enough(self, values: Values, rows: np.ndarray, length: np.ndarray, apart: np.ndarray) -> np.ndarray:
+        """Every row has a part in the score, and how close is close enough depends on the other candidates: a part of the bound of now."""
+        return _STEP * apart
 
     def _part(self, fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = self.place[self.folds[fold][0]]
