@@ -2,10 +2,6 @@
 
 #include "smo/lanes.hpp"
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 namespace gapless::smo::GAPLESS_LEVEL {
 namespace {
 
@@ -67,19 +63,6 @@ GAPLESS_INLINE Ends<T> move(const Sweeps<T>& s, const T* row, const T* other, T 
   return found;
 }
 
-// One over each lane, to 14 bits where there is an instruction for it: enough to tell which pair gains most, in a fraction of the time of a division.
-template <class T>
-GAPLESS_INLINE typename Lanes<T>::V inverse(typename Lanes<T>::V x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4)
-    return reinterpret_cast<typename Lanes<T>::V>(_mm512_maskz_rcp14_ps(0xffff, reinterpret_cast<__m512>(x)));
-  else
-    return reinterpret_cast<typename Lanes<T>::V>(_mm512_maskz_rcp14_pd(0xff, reinterpret_cast<__m512d>(x)));
-#else
-  return all(T(1)) / x;
-#endif
-}
-
 // The place k whose pair with i gains most, −1 where none gains; `up` is rise − g of i, `own` its curvature.
 template <class T>
 GAPLESS_INLINE Index partner(const Sweeps<T>& s, const T* row, T own, T up, Index first, Index last) {
@@ -99,7 +82,7 @@ GAPLESS_INLINE Index partner(const Sweeps<T>& s, const T* row, T own, T up, Inde
     const auto entry = load(row + at);
     auto bend = owns + load(s.both + at) - (entry + entry);
     bend = bend > least ? bend : least;
-    return slope * slope * inverse<T>(bend);
+    return slope * slope / bend;
   };
   Index k = first;
   for (; k + 2 * w <= last; k += 2 * w) {

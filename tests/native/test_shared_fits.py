@@ -133,7 +133,7 @@ class Single:
         return beta * min(most, (self.p @ beta - self.epsilon * np.abs(beta).sum()) / square) if square > 0 else beta
 
     def optimum(self):
-        """(D, P) of the solution of a general QP solver, whose values are computed here; β = a − b with a, b ≥ 0."""
+        """(D, P, β) of the solution of a general QP solver, whose values are computed here; β = a − b with a, b ≥ 0."""
         n, up, down = len(self.p), self.cost.copy(), self.cost.copy()
         if self.task.margins:
             up[self.p < 0], down[self.p > 0] = 0.0, 0.0
@@ -145,7 +145,7 @@ class Single:
         )
         x = qpsolvers.solve_problem(problem, solver="clarabel", tol_gap_rel=1e-10, tol_gap_abs=1e-10).x
         beta = np.clip(x[:n] - x[n:], -down, up)
-        return self.dual(beta), self.primal(beta)
+        return self.dual(beta), self.primal(beta), beta
 
     def check(self):
         """What the native object says of this problem, from the definitions."""
@@ -162,8 +162,12 @@ class Single:
         assert self.primal(self.beta) <= found["primal"] + rounding
         assert self.dual(feasible) >= found["dual"] - rounding
         # The optimum is between both.
-        least, most = self.optimum()
+        least, most, best = self.optimum()
         assert abs(most - least) <= 1e-6 * most
+        # Nor is w farther from the optimum's than is said; the referee's own is at most the root of its gap away.
+        off = self.beta - best
+        near = np.sqrt(max(0.0, off @ self.K @ off)) - np.sqrt(max(0.0, most - least)) - np.sqrt(rounding)
+        assert near <= np.sqrt(self.task.native.apart[self.at])
         assert found["dual"] <= most + rounding and least <= found["primal"] + 1e-8 * most
         self.check_offsets(found)
 
