@@ -8,6 +8,10 @@
 #include <numeric>
 #include <utility>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "core/pool.hpp"
 #include "core/runs.hpp"
 
@@ -18,6 +22,18 @@ constexpr std::size_t kept_bytes = std::size_t(160) << 20;  // the table of 6,14
 constexpr std::size_t small_bytes = std::size_t(4) << 20;   // a table of up to so many bytes gets no more than it asks for
 
 constexpr Index strip = 64;  // rows that a thread takes at a time
+
+// Memory of a large table is asked for in huge pages, where the system has them: a block reads from hundreds of its rows, each in other pages, and the
+// processor remembers the places of some thousand pages only.
+constexpr std::size_t huge_page = std::size_t(2) << 20;
+std::align_val_t alignment_of(std::size_t bytes) { return std::align_val_t(bytes > small_bytes ? huge_page : 64); }
+void* allocate(std::size_t bytes) {
+  void* const data = ::operator new(bytes, alignment_of(bytes));
+#if defined(__linux__)
+  if (bytes > small_bytes) madvise(data, bytes, MADV_HUGEPAGE);  // where it fails, pages are small
+#endif
+  return data;
+}
 
 std::mutex lock;
 void* spare = nullptr;
@@ -39,7 +55,7 @@ Buffer::Buffer(std::size_t bytes) {
   }
   bytes_ = bytes > small_bytes ? std::max(bytes, kept_bytes) : bytes;  // pages that are never touched take no memory
   bytes_ = (bytes_ + 63) / 64 * 64;
-  data_ = ::operator new(bytes_, std::align_val_t(64));
+  data_ = allocate(bytes_);
 }
 
 Buffer::~Buffer() {
@@ -51,7 +67,7 @@ Buffer::~Buffer() {
       std::swap(bytes_, spare_bytes);
     }
   }
-  if (data_ != nullptr) ::operator delete(data_, std::align_val_t(64));
+  if (data_ != nullptr) ::operator delete(data_, alignment_of(bytes_));
 }
 
 Buffer::Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
