@@ -224,7 +224,8 @@ def _where(measured: Measured, references: Measured, case: Case, grid: dict[str,
         if judged:
             told.append(
                 "A referee in long double (`_exact_scores.py`: P, D and their distance from the definitions) shows that the exact optimum has our "
-                f"score in {ours_right} of these {judged}, and scikit-learn's in {others_right}. (LIBSVM keeps kernel entries in float32, which may be why.)"
+                f"score in {ours_right} of these {judged}, and scikit-learn's in {others_right}. "
+                "(LIBSVM keeps kernel entries in float32, which may be why.)"
             )
     return "\n".join(told)
 

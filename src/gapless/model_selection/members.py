@@ -94,8 +94,8 @@ class Members:
     def _closer(self, fit: Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """How closely each problem of a fit is to be solved for its open rows: the bound on ‖w − w*‖², relative to P; 0 where it is close enough.
 
-        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the bounds when
-        it was last asked for, and become those of now.
+        A problem is solved as closely as the rows need or as its proof can tell, and not again where that has not helped. ``last`` are the bounds
+        when it was last asked for, and become those of now.
         """
         apart = trained.apart
         length = self.length[self._families.scored(fit.fold)[rows]]
