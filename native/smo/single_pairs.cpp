@@ -10,6 +10,7 @@
 namespace gapless::smo {
 namespace {
 
+constexpr double ahead = 0.9;  // pairs in float32 stop at this share of the target, so that rounding leaves the violation below it
 constexpr Index most_idle = 3;  // rounds that have not halved the violation after which rounding hides the way
 
 }  // namespace
@@ -28,7 +29,6 @@ SinglePairs::End SinglePairs::solve(const DualBox& dual, const double* diagonal,
   for (Index idle = 0;;) {
     listen();
     const Violation now = survey(dual, n, diagonal, beta, f, {groups_.data(), 1}, true, up_.data(), down_.data());
-    worst_ = now.worst;
     if (now.worst <= target) return End::reached;
     idle = now.worst > 0.5 * least ? idle + 1 : 0;
     least = std::min(least, now.worst);
@@ -39,10 +39,10 @@ SinglePairs::End SinglePairs::solve(const DualBox& dual, const double* diagonal,
     Index taken;
     if (whole) {
       const Index ends[2] = {0, n};
-      taken = pair_loops().single({dual, diagonal, K, n, ends, 1}, true, 0.9 * target, most, beta, f, room_.data());
+      taken = pair_loops().single({dual, diagonal, K, n, ends, 1}, true, ahead * target, most, beta, f, room_.data());
     } else {
       taken = blocks_.solve({dual, diagonal, Matrix<const float>{K.data, n, n, K.stride}, {groups_.data(), 1}, true, true}, block_size, block_share,
-                            0.9 * target, most, beta, f);
+                            ahead * target, most, beta, f);
     }
     if (taken == 0) return End::lost;
     if (taken >= most) idle = 0;  // there is more to be done

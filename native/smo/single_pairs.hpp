@@ -21,13 +21,12 @@ class SinglePairs {
   End solve(const DualBox& dual, const double* diagonal, Matrix<const float> K, double target, double max_steps, double* beta, double* f);
 
   double steps() const { return steps_; }  // the pairs of the last call
-  double worst() const { return worst_; }  // the violation that it ended with
 
  private:
   BlockSolver<DualBox, float> blocks_;
   std::vector<double> up_, down_, room_;
   std::vector<Index> groups_;
-  double steps_ = 0.0, worst_ = 0.0;
+  double steps_ = 0.0;
 };
 
 }  // namespace gapless::smo

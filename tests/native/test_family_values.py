@@ -15,12 +15,7 @@ AIM = {"kkt": 1e-3, "ahead": 0.8, "stricter": 0.3, "turns": 2000.0}
 extended = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="long double has no more digits than float64")
 
 
-@pytest.fixture(params=_native.isa_levels(), autouse=True)
-def level(request):
-    best = _native.isa()
-    _native.use_isa(request.param)
-    yield
-    _native.use_isa(best)
+pytestmark = pytest.mark.usefixtures("every_level")
 
 
 def pairs_of(codes):

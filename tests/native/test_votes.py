@@ -13,12 +13,7 @@ from gapless import _native
 CLASSES = [2, 3, 4, 8, 9, 10, 17, 26, 40]
 
 
-@pytest.fixture(params=_native.isa_levels(), autouse=True)
-def level(request):
-    best = _native.isa()
-    _native.use_isa(request.param)
-    yield
-    _native.use_isa(best)
+pytestmark = pytest.mark.usefixtures("every_level")
 
 
 def decisions(classes, rows=150):
