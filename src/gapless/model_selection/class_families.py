@@ -22,10 +22,13 @@ class ClassFamilies(Families):
     margins = True
     closer_steps = 4
 
-    def _arrange(self, y: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
+    def _take(self, y: np.ndarray) -> np.ndarray:
         self.classes, self.codes = encode_labels(y, np.ones(len(y)), "")
-        order = np.lexsort((scored_by, self.codes))
-        codes = self.codes[order]
+        return self.codes
+
+    def _arrange(self, samples: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
+        order = np.lexsort((scored_by, self.codes[samples]))
+        codes = self.codes[samples[order]]
         pairs = ClassPairs(codes, len(self.classes))
         self.places, self.starts = pairs.samples, pairs.starts
         self.p = np.where(codes[self.places] == pairs.spread(pairs.second), 1.0, -1.0)
@@ -72,10 +75,10 @@ class ClassFamilies(Families):
         if fold not in self._parts:
             train = self.folds[fold][0]
             members = ClassPairs(self.codes[train], len(self.classes))
-            rows = self.place[train[members.samples]]
-            local, at = [], np.empty(len(self.codes), dtype=np.int64)
+            samples = train[members.samples]
+            rows, local, at = self.place[samples], [], np.empty(len(self.codes), dtype=np.int64)
             for q, (begin, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
                 at[self.places[begin:end]] = np.arange(begin, end)
                 local.append(at[rows[slice(*members.starts[q : q + 2])]])
-            self._parts[fold] = members.starts, rows, np.concatenate(local)
+            self._parts[fold] = members.starts, samples, np.concatenate(local)
         return self._parts[fold]

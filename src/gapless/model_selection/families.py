@@ -9,6 +9,7 @@ import numpy as np
 
 from gapless.estimators.every_pair import EveryPair, Found
 from gapless.model_selection.fold import Answers
+from gapless.model_selection.same_rows import first_of_same
 
 
 class Trained(NamedTuple):
@@ -38,7 +39,8 @@ class Families(ABC):
     """The samples, those that a fold scores side by side, and the families of problems on them (``native/smo/shared_fits.hpp``).
 
     A family is a set of rows whose problems are solved together: a pair of classes, or all rows. A fit is a candidate on a fold; its ``terms`` are
-    what its problems depend on besides the kernel, C and the fold.
+    what its problems depend on besides the kernel, C and the fold. Samples that are the same, label and all, are one row with the weight of all of
+    them: their losses are the same, so that the problems are, too.
 
     Parameters
     ----------
@@ -74,19 +76,24 @@ class Families(ABC):
         scored_by = np.zeros(len(weight), dtype=np.int64)
         for number, (_, test) in enumerate(folds):
             scored_by[test] = number
-        order = self._arrange(y, scored_by)
-        self.place = np.empty(len(weight), dtype=np.int64)
-        self.place[order] = np.arange(len(weight))
-        self.rows = X[order]
+        first, which = first_of_same(X, self._take(y))
+        order = self._arrange(first, scored_by[first])
+        place = np.empty(len(first), dtype=np.int64)
+        place[order] = np.arange(len(first))
+        self.place, self.rows = place[which], X[first[order]]
 
     @abstractmethod
-    def _arrange(self, y: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
-        """Set the families, and return the samples in the order of the table; ``scored_by`` is the fold that scores each sample."""
+    def _take(self, y: np.ndarray) -> np.ndarray:
+        """Keep the labels or targets, and return a number for each sample that tells them apart."""
+
+    @abstractmethod
+    def _arrange(self, samples: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
+        """Set the families of these samples, and return the order in which the table has them; ``scored_by`` is the fold that scores each of them."""
 
     def is_complete(self, fold: int) -> bool:
         """Whether the fits of a fold are members of these families: it trains on some samples, and on none of them twice."""
         train = self.folds[fold][0]
-        return 0 < len(train) == len(np.unique(self.place[train]))
+        return 0 < len(train) == len(np.unique(train))
 
     @abstractmethod
     def terms(self, estimator: Any, fold: int) -> tuple[float, ...]:
@@ -95,9 +102,8 @@ class Families(ABC):
     def weights(self, fold: int, terms: tuple[float, ...]) -> np.ndarray:
         """The weight of each row in a fit: zero where its fold leaves the row out."""
         train = self.folds[fold][0]
-        inside = np.zeros(len(self.weight))
-        inside[self.place[train]] = self.weight[train] * self._factors(train, terms)
-        return inside
+        weight = self.weight[train] * self._factors(train, terms)
+        return np.bincount(self.place[train], weight, minlength=self.rows.shape[0])
 
     def _factors(self, samples: np.ndarray, terms: tuple[float, ...]) -> Any:
         """What the weights of these samples are multiplied by."""
@@ -137,11 +143,18 @@ class Families(ABC):
         """
 
     def given(self, fold: int, trained: Trained, length: np.ndarray) -> EveryPair:
-        """The solved problems of one fit, in the estimator's own order, for its ``fit``; ``length`` is √k(x, x) of each row."""
-        starts, rows, local = self._part(fold)
+        """The solved problems of one fit, in the estimator's own order, for its ``fit``; ``length`` is √k(x, x) of each row.
+
+        Samples that are the same share the β of their row. As shares are rounded, what was proven is no proof of these: the fit makes its own.
+        """
+        starts, samples, local = self._part(fold)
+        rows, columns = self.place[samples], trained.columns
         longest = np.maximum.reduceat(length[rows], starts[:-1])
-        return EveryPair.of(starts, Found(beta=trained.beta[local], **trained.columns), longest)
+        train = self.folds[fold][0]
+        share = self.weight[samples] / np.bincount(self.place[train], self.weight[train])[rows]
+        columns = columns | {"done": columns["done"] * np.minimum.reduceat(share == 1, starts[:-1])}
+        return EveryPair.of(starts, Found(beta=share * trained.beta[local], **columns), longest)
 
     @abstractmethod
     def _part(self, fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(starts, rows, local) of the problems of a fold: where each begins, the rows of its samples, and where these are in ``places``."""
+        """(starts, samples, local) of the problems of a fold: where each begins, its samples, and where their rows are in ``places``."""

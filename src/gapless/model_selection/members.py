@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gapless.model_selection.shared import _Stage
 
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
+_CLOSELY = 0.01  # by hand: the share of the bound on violations that a fit with scores to be decided is solved to; most are then decided by one proof
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
 
@@ -51,9 +52,8 @@ class Members:
             np.array(weights), np.array(epsilon),
         )  # fmt: skip
 
-    @property
-    def _aim(self) -> dict[str, float]:
-        return {"kkt": self._kkt, "ahead": AHEAD, "stricter": STRICTER, "turns": _TURNS}
+    def _aim(self, closely: float = 1.0) -> dict[str, float]:
+        return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
     def advance(self, turn: int, folds: Sequence[int], wishes: Wishes) -> dict[int, Fit]:
         """Solve the next C of each member of these folds, where that is still wanted; the fits by member."""
@@ -66,7 +66,8 @@ class Members:
         for member, fit in todo.items():
             C[member] = fit.C
         if todo:
-            self._native.advance(C, np.full(len(C), self._tol), **self._aim)
+            aim = self._aim(_CLOSELY if wishes.needs_intervals and self._families.margins else 1.0)
+            self._native.advance(C, np.full(len(C), self._tol), **aim)
         return todo
 
     def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
@@ -85,7 +86,7 @@ class Members:
                     left.discard(member)
             if not left:
                 break
-            self._native.tighten(gaps.ravel(), **self._aim)
+            self._native.tighten(gaps.ravel(), **self._aim())
             for member in left:
                 changed = np.flatnonzero(gaps[:, member])
                 known[member] = self._look(member, fits[member], known[member][1], changed)

@@ -20,10 +20,14 @@ class RegressionFamily(Families):
     margins = False
     closer_steps = 6  # from the default tol to what float64 can prove
 
-    def _arrange(self, y: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
+    def _take(self, y: np.ndarray) -> np.ndarray:
+        self._targets = check_targets(column_or_1d(y, warn=True), len(y))
+        return self._targets
+
+    def _arrange(self, samples: np.ndarray, scored_by: np.ndarray) -> np.ndarray:
         order = np.argsort(scored_by, kind="stable")
         self.places, self.starts = np.arange(len(order)), np.array([0, len(order)])
-        self.p = check_targets(column_or_1d(y, warn=True), len(order))[order]
+        self.p = self._targets[samples[order]]
         return order
 
     def terms(self, estimator: Any, fold: int) -> tuple[float, ...]:
@@ -44,5 +48,5 @@ class RegressionFamily(Families):
         return _STEP * apart
 
     def _part(self, fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        rows = self.place[self.folds[fold][0]]
-        return np.array([0, len(rows)]), rows, rows
+        samples = self.folds[fold][0]
+        return np.array([0, len(samples)]), samples, self.place[samples]
