@@ -115,7 +115,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
       if (taken == 0) return steps;
       continue;
     }
-    for (Index k = 0; k < m; ++k) last_[k] = last_[k] && part.dual.lower[k] < beta[k] && beta[k] < part.dual.upper[k];
+    for (Index k = 0; k < m; ++k) last_[k] = part.dual.lower[k] < beta[k] && beta[k] < part.dual.upper[k] ? last_[k] : 0;
     selection_.block(m, up_.data(), down_.data(), last_, groups, part.coupled, most, set_);
     const Places chosen = set_.chosen;
     const Index q = length(chosen);
@@ -141,6 +141,7 @@ Index BlockSolver<Dual, T>::solve(const Part& part, Index size, double share, do
       last_[chosen[k]] = 1;
       beta[chosen[k]] = beta_[k];
       if (beta_[k] != old_[k]) {
+        last_[chosen[k]] = 2;
         moved_.push_back(chosen[k]);
         change_.push_back(beta_[k] - old_[k]);
       }

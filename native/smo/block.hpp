@@ -67,7 +67,7 @@ class BlockSolver {
   TakenTerms<Dual> terms_;
   Square<float> single_;
   Square<double> full_;
-  std::vector<char> last_;
+  std::vector<char> last_;  // 1 for a variable of the last block, 2 where it has moved in it
   Index together_ = 0;  // the pairs so far that were made with all samples in one block
   std::vector<double> up_, down_, diagonal_, beta_, old_, f_, room_, change_;
   std::vector<Index> moved_;

@@ -68,19 +68,13 @@ class SharedFits::FamilyOf final : public Family {
   }
 
   void state(Vector C, Vector gap, double kkt) override {
-    std::vector<Index> todo, tried;  // `tried` are the members with another point to try
-    std::vector<double> ratios(fits_.size(), 0.0);
+    std::vector<Index> first, further;  // the members with another point to try, of a first C and of a further one
     for (Index m = 0; m < count(fits_.size()); ++m) {
       MemberFit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
-      todo.push_back(m);
-      fit.fresh = fit.C == 0.0;
-      fit.next_beta.assign(m_, 0.0);
-      if (!fit.fresh) {
-        ratios[m] = C[m] / fit.C;
-        if (go_on(samples(), fit, ratios[m])) tried.push_back(m);
-      }
+      const bool fresh = fit.C == 0.0;
+      if (!fresh) leave(samples(), fit, C[m]);
       fit.C = C[m];
       fit.gap = gap[m];
       fit.asked = false;
@@ -95,19 +89,18 @@ class SharedFits::FamilyOf final : public Family {
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
-      if (fit.fresh && begin(samples(), fit)) tried.push_back(m);
+      fit.next_beta.assign(m_, 0.0);
+      if (fresh ? begin(samples(), fit) : arrive(samples(), fit, kkt)) (fresh ? first : further).push_back(m);
     }
-    if (!tried.empty()) expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
-    for (const Index m : todo) {
-      const bool other = std::find(tried.begin(), tried.end(), m) != tried.end();
-      if (!fits_[m].fresh) end_going_on(samples(), fits_[m], ratios[m], other);
-      if (other) take_better(samples(), fits_[m], kkt);
-    }
-    std::erase_if(tried, [&](Index m) { return !(table_.margins && fits_[m].fresh); });
-    if (tried.empty()) return;
-    for (const Index m : tried) nearest_first(samples(), fits_[m]);
-    expand(tried, &MemberFit::next_beta, &MemberFit::next_f);
-    for (const Index m : tried) take_better(samples(), fits_[m], kkt);
+    if (!further.empty()) expand(further, &MemberFit::next_beta, &MemberFit::next_f);
+    for (const Index m : further) stay_at_bounds(samples(), fits_[m], kkt);
+    if (first.empty()) return;
+    expand(first, &MemberFit::next_beta, &MemberFit::next_f);
+    for (const Index m : first) take_larger(samples(), fits_[m]);
+    if (!table_.margins) return;
+    for (const Index m : first) nearest_first(samples(), fits_[m]);
+    expand(first, &MemberFit::next_beta, &MemberFit::next_f);
+    for (const Index m : first) take_larger(samples(), fits_[m]);
   }
 
   void ask(Vector gap) override {

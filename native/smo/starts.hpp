@@ -17,10 +17,15 @@ struct MemberFit {
   double C = 0.0, gap = 0.0;  // `gap` is the target, 0 where nothing is to be done
   std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
   std::vector<double> next_beta, next_f;               // the point to be proven
+  double last_C = 0.0;                                 // the C before,
+  std::vector<double> last_beta, last_f;               // its β and f, which are empty where there is none,
+  std::vector<double> line_beta, line_f;               // and the line through both, at the next C
   std::unique_ptr<Smo> engine;
   std::vector<Index> free;
   proof::Repair repair;
-  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0;
+  double steps = 0.0, gap_target = 0.0, kkt_target = 0.0, margin = 1.0, scale = 1.0, ratio = 1.0, part = 0.0;
+  Index violating = 0;
+  bool bounded = false;
   bool fresh = false;  // whether this is its first C
   bool asked = false;  // whether a closer proof of the same problem is asked for
   bool tired = false;  // whether pairs in float32 no longer get on
@@ -44,16 +49,19 @@ bool begin(const FamilySamples& samples, MemberFit& fit);
 // The point to try next after `begin`: of the heavier class the samples that are nearest to the other one are at their bounds, and the rest at 0.
 void nearest_first(const FamilySamples& samples, MemberFit& fit);
 
-// Goes on from the optimum at the last C, whose bounds the fit still has: with the best multiple of β, up to `ratio`, that is within the new bounds.
-// Another point to try, if any β is at a bound: those at a bound stay there, at the new one, and the others share what the sum of all is short of.
-// Its f is that of β times the ratio, but for the other variables, which are few: next_beta is what these differ by.
-bool go_on(const FamilySamples& samples, MemberFit& fit, double ratio);
+// Goes on from the optimum at the last C, whose bounds the fit still has, to C: keeps β and f, and what `arrive` needs.
+void leave(const FamilySamples& samples, MemberFit& fit, double C);
 
-// From what `go_on` has left in next_beta and its expansion in next_f, the other point itself; and the best multiple in place of β.
-void end_going_on(const FamilySamples& samples, MemberFit& fit, double ratio, bool bounded);
+// With the bounds of the new C: begins with the best multiple of the last β that is within them, or where fewer variables violate by more than `kkt` with
+// β as a linear function of C, as which the optimum goes on from two C's to a third as long as no variable comes to a bound or leaves one. Both have a
+// known f. Returns whether there is another point to try: variables at a bound stay there, at the new one, and the others share what the sum of all is
+// short of. Its f is the last one times the ratio of both C's, but for the other variables, which are few: next_beta is what these differ by.
+bool arrive(const FamilySamples& samples, MemberFit& fit, double kkt);
 
-// Begins with the other point where that is the better one: of a first C by the value of the dual, else by the number of variables that violate by more than
-// `kkt`, each of which will have to move.
-void take_better(const FamilySamples& samples, MemberFit& fit, double kkt);
+// Begins with that other point, from what `arrive` has left in next_beta and its expansion in next_f, where fewer variables violate.
+void stay_at_bounds(const FamilySamples& samples, MemberFit& fit, double kkt);
+
+// Begins with next_beta and next_f where the value of the dual is larger there: of a first C.
+void take_larger(const FamilySamples& samples, MemberFit& fit);
 
 }  // namespace gapless::smo

@@ -50,7 +50,9 @@ void Selection::block(Index n, const double* up, const double* down, const std::
         bottom = std::min(bottom, down[k]);
       }
     const double low = coupled ? bottom : 0.0, high = coupled ? top : 0.0, middle = 0.5 * (low + high);
-    largest(n, [&](Index k) { return keep[k] && mine(k) ? std::fabs(0.5 * (up[k] + down[k]) - middle) : -1.0; }, 0.0, room / 2, chosen);
+    for (const char kept : {2, 1})
+      largest(n, [&](Index k) { return keep[k] == kept && mine(k) ? std::fabs(0.5 * (up[k] + down[k]) - middle) : -1.0; }, 0.0,
+              room / 2 - (count(chosen.size()) - begin), chosen);
     const Index half = (room - (count(chosen.size()) - begin) + 1) / 2;
     const auto take = [&](auto score, double nearer, double floor, Index most) {
       const Index before = count(chosen.size());

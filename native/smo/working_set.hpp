@@ -14,7 +14,9 @@ struct WorkingSet {
 
 class Selection {
  public:
-  // Chooses at most `size` variables: up to half of them from `keep`, the others from both ends of the violation.
+  // Chooses at most `size` variables: up to half of them from those with a `keep` above zero, the largest first, and the others from both ends of the
+  // violation. Of two pairs that undo what the other did, each with a variable that no longer violates, none would end without the variables that moved
+  // last.
   void block(Index n, const double* up, const double* down, const std::vector<char>& keep, Groups groups, bool coupled, Index size,
              WorkingSet& out);
 

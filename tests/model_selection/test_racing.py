@@ -195,7 +195,7 @@ def test_whoever_looks_for_the_worst_gets_all_results(estimator, data, scorer):
 
 def test_several_metrics_are_raced_by_the_one_that_decides():
     X, y = CANCER
-    grid = {"C": [1e-3, 1.0], "gamma": [1e-6, 1.0]}
+    grid = {"C": [1e-3, 1.0], "gamma": [1.0, 1e-6]}
     settings_ = {"scoring": ["balanced_accuracy", "f1", "accuracy"], "refit": "balanced_accuracy"}
     whole, raced = (GridSearchCV(gl.SVC(), grid, **settings_, racing=racing).fit(X, y) for racing in (False, True))
     assert raced.best_params_ == whole.best_params_ and raced.selection_.index == raced.best_index_
@@ -253,3 +253,20 @@ def test_weights_of_samples_count_in_intervals():
 def test_draws_are_raced_as_well():
     search = RandomizedSearchCV(gl.SVC(), {"C": [0.01, 1.0, 10.0]}, n_iter=3, random_state=0, racing=True).fit(*IRIS)
     assert search.selection_.index == search.best_index_
+
+
+def test_folds_are_fitted_in_the_turns_that_would_have_cost_least():
+    race = Race(np.zeros((4, 5)), np.ones((4, 5)))
+    assert race.turns() == [range(5)]  # nobody is through
+    for fold in range(5):
+        race.put(0, fold, 0.9, 0.9, 0.9)
+    assert race.turns() == [range(5)]  # the only candidate that has been seen is not out after any number of folds
+    race.put(1, 0, 0.3, 0.3, 0.3)
+    race.put(2, 0, 0.7, 0.7, 0.7)
+    # With 0.3 a candidate is out after one fold, with 0.7 after two: (1 × 0.3 + 4) / 5 and (2 × 0.7 + 3) / 5 are below 0.9.
+    assert race.turns() == [range(1), range(1, 2), range(2, 5)]
+    race = Race(np.zeros((4, 5)), np.ones((4, 5)))
+    for fold in range(5):
+        race.put(0, fold, 0.6, 0.6, 0.6)
+        race.put(1, fold, 0.58, 0.58, 0.58)
+    assert race.turns() == [range(5)]  # who is so close is out after all folds at the earliest

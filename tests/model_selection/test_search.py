@@ -75,6 +75,9 @@ class Everything:
     def by_promise(self):
         return []
 
+    def turns(self):
+        return [range(100)]
+
 
 ALL = Everything()
 

@@ -110,6 +110,10 @@ class Wishes(Protocol):
         """
         ...
 
+    def turns(self) -> list[range]:
+        """The folds in groups, after each of which candidates that are out are dropped."""
+        ...
+
 
 class FoldFits(Protocol):
     """An engine: it fits all candidates of a search on the training rows of all folds.

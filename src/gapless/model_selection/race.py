@@ -7,6 +7,8 @@ import numpy as np
 # Two means of the same scores may differ by rounding; candidates that are this close are not separated.
 ROUNDING = 64 * np.finfo(float).eps
 
+_TURN = 0.5  # by hand: what a further turn of fits costs, as a share of a fit
+
 _TIED = 1e-9  # relative to the score; proofs in float64 reach little more
 
 
@@ -18,6 +20,7 @@ class Race:
 
     def __init__(self, worst: np.ndarray, best: np.ndarray) -> None:
         self.low, self.high = np.array(worst, dtype=float), np.array(best, dtype=float)
+        self._best = self.high.copy()
         self._guess = np.full(self.low.shape, np.nan)
         self._puts = 0
         self._standing: tuple[int, float, list[int]] = (
@@ -64,6 +67,31 @@ class Race:
             order = places[~(self.high.mean(axis=1)[places] < limit)].tolist()
             self._standing = puts, limit, order
         return limit, order
+
+    def turns(self) -> list[range]:
+        """The folds in groups, after each of which candidates that are out are dropped: those that would have taken the fewest fits so far.
+
+        Each candidate is taken to have on all folds the mean of the scores that it has been seen with. With no candidate through there is none to
+        lose against, and all folds are one group.
+        """
+        folds = self.high.shape[1]
+        limit, known = self._now()[0], ~np.isnan(self._guess)
+        seen = known.any(axis=1)
+        if not seen.any() or not np.isfinite(limit):
+            return [range(folds)]
+        mean = np.where(known, self._guess, 0.0)[seen].sum(axis=1) / known[seen].sum(axis=1)
+        fitted, top = np.arange(folds)[:, None], self._best[seen].mean(axis=1)
+        most = (fitted * mean + (folds - fitted) * top) / folds
+        left = (~(most < limit)).mean(axis=1)  # the share of them that is in after so many folds
+        cost, ends = np.zeros(folds + 1), [folds] * folds
+        for begin in reversed(range(folds)):
+            costs = (np.arange(begin + 1, folds + 1) - begin + _TURN) * left[begin] + cost[begin + 1 :]
+            ends[begin] = begin + 1 + int(costs.argmin())
+            cost[begin] = costs.min()
+        groups = [range(ends[0])]
+        while groups[-1].stop < folds:
+            groups.append(range(groups[-1].stop, ends[groups[-1].stop]))
+        return groups
 
     def targets(self) -> dict[int, float]:
         """The candidates that are not separated from the best one, and how narrow the intervals of their scores have to become for that.

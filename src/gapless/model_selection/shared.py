@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -79,26 +79,23 @@ class SharedFits:
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
         """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing.
 
-        A race goes through two folds at a time, so that a candidate that cannot keep up with the best one so far is dropped after few, and takes
+        A race fits each kernel on some folds first, so that a candidate that cannot keep up with the best one so far is dropped after few, and takes
         kernels in the middle of the grid first, since good candidates are there more often than at its ends.
         """
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
         plan = _Plan.of(self, estimators, folds)
         done: set[tuple[int, int]] = set()
         if plan is not None:
-            stage, keys, groups = _Stage(plan, estimators, wishes, done), list(plan.by_kernel), [range(len(folds))]
+            stage, keys = _Stage(plan, estimators, wishes, done), list(plan.by_kernel)
             if wishes.races:
                 keys = [keys[k] for k in np.argsort(np.abs(np.arange(len(keys)) - len(keys) / 2), kind="stable")]
-                groups = [groups[0][k : k + 2] for k in range(0, len(folds), 2)]
             for key in keys:
                 fits = [fit for fit in plan.by_kernel[key] if wishes.wanted(fit.candidate, fit.fold)]
                 if fits:
-                    yield from self._fit_kernel(stage, plan.kernels[key], fits, groups)
+                    yield from self._fit_kernel(stage, plan.kernels[key], fits)
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
-    def _fit_kernel(
-        self, stage: _Stage, kernel: Kernel, fits: list[Fit], groups: Sequence[Sequence[int]]
-    ) -> Iterator[FittedCandidate]:
+    def _fit_kernel(self, stage: _Stage, kernel: Kernel, fits: list[Fit]) -> Iterator[FittedCandidate]:
         """The fits of one kernel, one group of folds after the other."""
         began = time.perf_counter()
         table = stage.tables.table(kernel)
@@ -106,7 +103,7 @@ class SharedFits:
             return
         members = Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
-        for folds in groups:
+        for folds in stage.wishes.turns():
             for turn in range(members.longest):
                 began = time.perf_counter()
                 known = members.look(members.advance(turn, folds, stage.wishes), stage)
@@ -192,7 +189,7 @@ class _Others:
 
     def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self._wishes, self._done = wishes, done
-        self.open_rows, self.by_promise = wishes.open_rows, wishes.by_promise
+        self.open_rows, self.by_promise, self.turns = wishes.open_rows, wishes.by_promise, wishes.turns
         self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:

@@ -141,6 +141,10 @@ class SearchWishes:
         """The candidates that may still win, those first that have scored best so far."""
         return list(range(len(self.models))) if self.race is None else self.race.by_promise()
 
+    def turns(self) -> list[range]:
+        """The folds in groups, after each of which candidates that are out are dropped."""
+        return self.race.turns() if self.races and self.race is not None else [range(len(self.folds))]
+
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """The test rows that may be right as well as wrong; None of regressions, whose scores are decided only where candidates are close."""
         if not any(metric.of_labels for metric in self._metrics[candidate].values()):
@@ -207,6 +211,10 @@ class Separating:
     def by_promise(self) -> list[int]:
         """The candidates, as before."""
         return self.search.by_promise()
+
+    def turns(self) -> list[range]:
+        """All folds at once: no candidate is dropped."""
+        return [range(len(self.search.folds))]
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """All rows until the interval of the score is narrow enough."""
