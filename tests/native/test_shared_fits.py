@@ -389,3 +389,45 @@ def test_every_level_proves_the_same_optima(kind, dtype):
         np.max([each["dual"] for each in found], axis=0) <= np.min([each["primal"] for each in found], axis=0)
     ).all()
     assert (np.max([each[1] for each in values], axis=0) <= np.min([each[2] for each in values], axis=0)).all()
+
+
+def test_two_points_that_contradict_themselves_take_few_steps():
+    # All other points are far from each other, so that a step of any pair but these two settles it.
+    n = 1500
+    K = np.eye(n)
+    twins = ((0, 1), (2, 3))
+    for one, other in twins:
+        K[one, other] = K[other, one] = 1.0
+    p = np.where(np.arange(n) % 2, 1.0, -1.0)
+    native = _native.SharedFits(
+        K, np.ones(n), np.ones(n), np.zeros(n), np.arange(n), np.array([0, n]), p, True, np.ones((1, n)), np.zeros(1)
+    )
+    native.advance(np.array([1e4]), np.array([1e-3]), **AIM)
+    assert native.done.all() and native.steps[0] < 4 * n
+    beta = np.empty(n)
+    native.beta(0, beta)
+    assert_array_equal(np.abs(beta[[0, 1, 2, 3]]), 1e4)
+
+
+@pytest.mark.parametrize("n", [400, 1300])
+def test_a_third_C_is_begun_on_the_line_of_two(n):
+    # Ten points contradict others that have twice the weight: these are between their bounds, with β in proportion to C.
+    rng = np.random.default_rng(5)
+    K = rbf_kernel(rng.normal(size=(n, 8)), gamma=1.0)
+    heavy, light = np.arange(10), np.arange(10, 20)
+    K[:, light] = K[:, heavy]
+    K[light] = K[heavy]
+    p, weights = rng.choice([-1.0, 1.0], size=n), np.ones((1, n))
+    p[light] = -p[heavy]
+    weights[0, heavy] = 2.0
+
+    def steps(*path):
+        fits = _native.SharedFits(
+            K, np.ones(n), np.ones(n), np.zeros(n), np.arange(n), np.array([0, n]), p, True, weights, np.zeros(1)
+        )
+        for C in path:
+            fits.advance(np.array([C]), np.array([1e-3]), **{**AIM, "ahead": 0.01})
+        assert fits.done.all()
+        return fits.steps[0]
+
+    assert 3 * steps(10.0, 100.0, 1e3) < min(steps(1e3), steps(100.0, 1e3))
