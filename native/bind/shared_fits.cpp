@@ -108,6 +108,7 @@ void bind_shared_fits(nb::module_& m) {
         words);
   };
   show("done", &Found::done, "1 for a problem whose proof keeps the bounds, 0 where it is left to do.");
+  show("kept", &Found::kept, "1 where everything is as it was at the C before.");
   show("low", &Found::low, "Where the intervals of the best offsets begin.");
   show("high", &Found::high, "Where they end.");
   show("steps", &Found::steps, "The steps of the engine.");

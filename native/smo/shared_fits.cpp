@@ -39,7 +39,7 @@ class SharedFits::Family {
  public:
   virtual ~Family() = default;
   // States the problems of the members with C > 0, each with a point to begin with, chosen with a view to the bound `kkt` on violations.
-  virtual void state(Vector C, Vector gap, double kkt) = 0;
+  virtual void state(Vector C, Vector gap, double kkt, Index number, SharedSolutions& found) = 0;
   // Asks for closer proofs of the problems with gap > 0.
   virtual void ask(Vector gap) = 0;
   virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
@@ -67,28 +67,28 @@ class SharedFits::FamilyOf final : public Family {
       if (covers_all()) single_ = all_;
   }
 
-  void state(Vector C, Vector gap, double kkt) override {
+  void state(Vector C, Vector gap, double kkt, Index number, SharedSolutions& found) override {
     std::vector<Index> first, further;  // the members with another point to try, of a first C and of a further one
     for (Index m = 0; m < count(fits_.size()); ++m) {
       MemberFit& fit = fits_[m];
       fit.gap = 0.0;
       if (!(C[m] > 0.0)) continue;
-      const bool fresh = fit.C == 0.0;
-      if (!fresh) leave(samples(), fit, C[m]);
+      const bool fresh = fit.C == 0.0, kept = keeps(fit, C[m], gap[m], number * count(fits_.size()) + m, found);
+      if (!fresh && !kept) leave(samples(), fit, C[m]);
       fit.C = C[m];
-      fit.gap = gap[m];
-      fit.asked = false;
-      fit.steps = 0.0;
-      fit.margin = 1.0;
-      fit.lower.assign(m_, 0.0);
-      fit.upper.assign(m_, 0.0);
-      fit.epsilon.assign(m_, table_.epsilon[m]);
       const double* weight = table_.weights.row(m);
+      for (auto* each : {&fit.lower, &fit.upper}) each->assign(m_, 0.0);
       for (Index i = 0; i < m_; ++i) {
         const double cost = fit.C * weight[places_[i]];
         if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
         if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
       }
+      fit.steps = 0.0;
+      if (kept) continue;
+      fit.gap = gap[m];
+      fit.asked = false;
+      fit.margin = 1.0;
+      fit.epsilon.assign(m_, table_.epsilon[m]);
       fit.next_beta.assign(m_, 0.0);
       if (fresh ? begin(samples(), fit) : arrive(samples(), fit, kkt)) (fresh ? first : further).push_back(m);
     }
@@ -164,6 +164,22 @@ class SharedFits::FamilyOf final : public Family {
       }
     });
     single_ = {room_, m_, stride, stride};
+  }
+
+  // Whether what was proven of the last problem of a member holds of the next one: the model has no losses, so that its P is the same with a larger C,
+  // and β, which has room to its bounds, is still feasible, with the same D. Otherwise nothing is known of the next problem.
+  bool keeps(MemberFit& fit, double C, double gap, Index at, SharedSolutions& found) const {
+    const double width = found.primal[at] - found.dual[at];
+    const bool kept = found.done[at] && !found.own[at] && C >= fit.C && width <= gap * std::fabs(found.primal[at]);
+    found.kept[at] = kept;
+    found.done[at] = kept;
+    found.seconds[at] = found.checked[at] = found.steps[at] = 0.0;
+    if (!kept) return false;
+    double norm = 0.0;
+    for (Index i = 0; i < m_; ++i) norm += fit.beta[i] * fit.f[i];
+    found.plain_primal[at] = 0.5 * norm + C / fit.C * (found.plain_primal[at] - 0.5 * norm);
+    fit.last_beta.clear();  // no line leads through a point that has not moved
+    return true;
   }
 
   bool covers_all() const { return m_ == all_.rows && ends_[0] == m_; }
@@ -315,6 +331,7 @@ SharedFits::SharedFits(const SharedTable& table)
     each->resize(static_cast<std::size_t>(families * members_));
   found.done.resize(found.low.size());
   found.own.resize(found.low.size());
+  found.kept.resize(found.low.size());
   std::visit(
       [&]<class T>(const Matrix<const T>& K) {
         const bool suits = suits_single(table_.diagonal);
@@ -334,11 +351,8 @@ SharedFits::SharedFits(const SharedTable& table)
 SharedFits::~SharedFits() = default;
 
 void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
-  for (Index a = 0; a < count(families_.size()); ++a)
-    for (Index m = 0; m < members_; ++m)
-      if (C[m] > 0.0) found.done[a * members_ + m] = 0, found.seconds[a * members_ + m] = 0.0;
   share(count(families_.size()), [&](Index a, int) {
-    families_[a]->state(C, gap, targets.kkt);
+    families_[a]->state(C, gap, targets.kkt, a, found);
     families_[a]->solve(targets, a, found);
   });
 }

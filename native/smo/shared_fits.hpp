@@ -37,6 +37,7 @@ struct SharedTargets {
 // What was found for each problem: problem a · members + m is that of family a and member m. Where done is 0, the problem was not solved as asked.
 struct SharedSolutions {
   std::vector<Index> done, own;
+  std::vector<Index> kept;  // whether all of this is that of the C before, which proves it of this one too
   std::vector<double> low, high, steps, seconds, checked, primal, dual, rounding, violation, outside, off, plain_primal, plain_dual, margin;
   std::vector<double> apart, apart_rounding;  // a bound on ‖w − w*‖², and its part for rounding
 };

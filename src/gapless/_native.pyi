@@ -642,6 +642,10 @@ class SharedFits:
         """
 
     @property
+    def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """1 where everything is as it was at the C before."""
+
+    @property
     def low(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Where the intervals of the best offsets begin."""
 

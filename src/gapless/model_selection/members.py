@@ -44,6 +44,7 @@ class Members:
             chains[fit.fold, fit.terms].append(fit)
         self._chains = list(chains.values())
         self.longest = max(len(chain) for chain in self._chains)
+        self._values: dict[int, Values] = {}  # of each member, at the C before
         self.length = np.sqrt(np.maximum(0.0, table.diagonal))
         weights = [families.weights(chain[0].fold, chain[0].terms) for chain in self._chains]
         epsilon = [families.epsilon(chain[0].terms) for chain in self._chains]
@@ -72,7 +73,7 @@ class Members:
 
     def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
         """What is known of the fits of these members, after their problems were solved as closely as the scores need."""
-        known = {member: self._look(member, fit) for member, fit in fits.items()}
+        known = {member: self._look_first(member, fit) for member, fit in fits.items()}
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
         left = set(fits)
         for _ in range(self._families.closer_steps):
@@ -90,7 +91,16 @@ class Members:
             for member in left:
                 changed = np.flatnonzero(gaps[:, member])
                 known[member] = self._look(member, fits[member], known[member][1], changed)
+        self._values.update((member, known[member][1]) for member in fits)
         return [(fit, known[member]) for member, fit in fits.items()]
+
+    def _look_first(self, member: int, fit: Fit) -> tuple[Trained, Values]:
+        """What was found of a member at a further C; problems whose solution is the one before have the values of before."""
+        kept = self._native.kept[member :: len(self._chains)] > 0
+        if member not in self._values or not kept.any():
+            return self._look(member, fit)
+        before = Values(*(each.copy() for each in self._values[member]))
+        return self._look(member, fit, before, np.flatnonzero(~kept))
 
     def _closer(self, fit: Fit, trained: Trained, values: Values, rows: np.ndarray, last: np.ndarray) -> np.ndarray:
         """How closely each problem of a fit is to be solved for its open rows: the bound on ‖w − w*‖², relative to P; 0 where it is close enough.
