@@ -7,6 +7,7 @@
 #include "core/sums.hpp"
 #include "proof/dual_side.hpp"
 #include "proof/pieces.hpp"
+#include "proof/point_loops.hpp"
 #include "proof/repair_loss.hpp"
 
 namespace gapless::proof {
@@ -14,6 +15,7 @@ namespace gapless::proof {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double window_steps = 8.0;  // by hand: about so many steps beyond each end of the slopes of D are looked at for the best offset
 
 // βᵀf and Σβ, each with a bound on its error, and whether all f and both sums are finite.
 struct Square {
@@ -24,43 +26,34 @@ struct Square {
 // βᵀf is computed where `products` asks for it (a linear problem knows ‖w‖² without it), Σβ where `totals` asks for it.
 Square square_of(Vector beta, Vector f, const Errors& errors, bool products, bool totals) {
   struct Part {
-    double product = 0.0, total = 0.0, finite = 0.0, slack = 0.0, products = 0.0, sizes = 0.0;
+    SquareSums square;
+    SideSums sides;
   };
   Sum product, total;
-  Part all;
-  for (const Part& part : by_pieces<Part>(length(f), [&](Index begin, Index end) {
-         Sum product, total;
-         Part part;
-         for (Index i = begin; i < end; ++i) part.finite += 0.0 * f[i];  // becomes NaN where an f is NaN or infinite
-         if (products)
-           for (Index i = begin; i < end; ++i) {
-             const double b = beta[i];
-             if (b == 0.0) continue;
-             product.add(b * f[i]);
-             part.slack += std::fabs(b) * errors.at(i, f[i]);
-             part.products += std::fabs(b * f[i]);
-           }
-         if (totals)
-           for (Index i = begin; i < end; ++i) {
-             total.add(beta[i]);
-             part.sizes += std::fabs(beta[i]);
-           }
-         part.product = product.value();
-         part.total = total.value();
-         return part;
-       })) {
-    product.add(part.product);
-    total.add(part.total);
-    all.finite += part.finite;
-    all.slack += part.slack;
-    all.products += part.products;
-    all.sizes += part.sizes;
-  }
+  SquareSums all;
+  double sizes = 0.0;
+  by_pieces(
+      length(f),
+      [&](Index begin, Index end) {
+        const PointLoops& loops = point_loops();
+        Part part{loops.square(beta.data(), f.data(), errors, begin, end), {}};
+        if (totals) part.sides = loops.sides(beta.data(), 0.0, begin, end);
+        return part;
+      },
+      [&](const Part& part) {
+        all.finite += part.square.finite;
+        total.add(part.sides.sum);
+        sizes += part.sides.up + part.sides.down;
+        if (!products) return;
+        product.add(part.square.product);
+        all.slack += part.square.slack;
+        all.products += part.square.products;
+      });
   const Index n = length(f);
   const double grown = 1.0 + 2.0 * static_cast<double>(n) * unit;  // the sums of sizes are rounded n times at most
   const double q = product.value(), t = total.value();
   return {{q, grown * (all.slack + 2.0 * unit * all.products) + sum_error(n, q, all.products)},
-          {t, sum_error(n, t, all.sizes)},
+          {t, sum_error(n, t, sizes)},
           std::isfinite(q + t + all.finite)};
 }
 
@@ -71,17 +64,30 @@ struct Offsets {
   double intercept = 0.0, price = 0.0, prices = 0.0;
 };
 
-// The best offsets for decision values f where offsets are free; else the offset b = s² Σβ of a regularised intercept. Writes the intervals
-// `offsets`.
+// Where the best offsets of a point with such slopes of D are expected, if d = 0. At an offset above the steepest rise every sample that is called to
+// its upper bound is there already, so that no more than Σβ is called for, and S is not below zero; at one below the smallest fall it is, likewise, not
+// above zero. Some steps more on both sides show where it ceases to be zero.
+Interval window_of(const SlopeEnds& ends, Index n) {
+  const double more = window_steps / static_cast<double>(n) * (ends.highest - ends.lowest);
+  return {std::min(ends.top, ends.bottom) - more, std::max(ends.top, ends.bottom) + more};
+}
 
-Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options options, Vector f, double b, double shift,
+// The same where no step is further away than `moved` from where it was.
+Interval widened(Interval window, double moved) {
+  const double more = (1.0 + 1e-9) * moved + 8.0 * unit * (std::fabs(window.low) + std::fabs(window.high));
+  return {window.low - more, window.high + more};
+}
+
+// The best offsets for decision values f where offsets are free; else the offset b = s² Σβ of a regularised intercept. Writes the intervals
+// `offsets`. `near` is where the interval of a single group is expected, or null.
+Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options options, Vector f, double b, double shift, const Interval* near,
                    std::span<Interval> offsets) {
   const Index n_groups = length(totals);
   Offsets out{std::vector<double>(n_groups)};
   for (Interval& each : offsets) each = {b, b};
   if (!options.primal) return out;
   for (Index g = 0; g < n_groups; ++g) {
-    if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f);
+    if (options.free) offsets[g] = best_offset(dual, groups, g, totals[g], f, near);
     out.middles[g] = 0.5 * (offsets[g].low + offsets[g].high);
     out.price += totals[g] * out.middles[g];
     out.prices += std::fabs(totals[g] * out.middles[g]);
@@ -118,17 +124,22 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
     own_dual = best.plain;
     unbounded = best.value == infinity;
   }
+  const bool alone = box != nullptr && totals.size() == 1;
+  SlopeEnds ends;
+  Interval window{-infinity, infinity};
+  if (alone) {
+    ends = slope_ends(*box, beta, f, shift * square.total.value);
+    if (options.free) window = window_of(ends, length(f));
+  }
+  const Interval* const near = alone ? &window : nullptr;
   if (scale != 1.0) {
     if (options.plain) {
-      const Offsets at = offsets_of(dual, groups, totals, options, f, shift * square.total.value, shift, plain_offsets);
+      const Offsets at = offsets_of(dual, groups, totals, options, f, shift * square.total.value, shift, near, plain_offsets);
       if (options.primal) own_primal = plain_primal(norm, at, losses_at(dual, groups, at.middles, f));
+      if (alone) window = plain_offsets[0];
     }
-    for (Index i = 0; i < length(beta); ++i) {
-      f[i] *= scale;
-      beta[i] *= scale;
-      // A product may be rounded past a bound.
-      if (box != nullptr) beta[i] = std::min(std::max(beta[i], box->lower[i]), box->upper[i]);
-    }
+    window = widened(window, std::fabs(scale - 1.0) * point_loops().largest(f.data(), length(f)));
+    point_loops().scale(*box, scale, length(beta), beta.data(), f.data());
     errors = scaled(errors, scale);
     square = square_of(beta, f, errors, !known, shift > 0.0);
     if (!known) norm = square.product.value;
@@ -155,8 +166,11 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
 
   const double b = shift * square.total.value;
   const Index n_groups = length(totals);
-  if (box != nullptr) out.violation = largest_violation(*box, beta, f, b, groups, n_groups, options.free);
-  const Offsets found = offsets_of(dual, groups, totals, options, f, b, shift, offsets);
+  if (alone)
+    out.violation = largest_violation(scale == 1.0 ? ends : slope_ends(*box, beta, f, b), options.free);
+  else if (box != nullptr)
+    out.violation = largest_violation(*box, beta, f, b, groups, n_groups, options.free);
+  const Offsets found = offsets_of(dual, groups, totals, options, f, b, shift, near, offsets);
   if (scale == 1.0) std::copy(offsets.begin(), offsets.end(), plain_offsets.begin());
   if (!options.primal) return out;
 

@@ -4,43 +4,48 @@
 #include <cmath>
 
 #include "core/sums.hpp"
+#include "proof/point_loops.hpp"
 
 namespace gapless::proof {
 namespace {
 
-// The sum over a group of its positive values (side 1), its negative values (side −1) or all values (side 0).
-double sum_of(const double* values, Places groups, Index g, int side) {
-  Sum sum;
+// The sums over one of several groups.
+SideSums sides_of(Vector values, Places groups, Index g) {
+  Sum sum, up, down;
   for (Index i = 0; i < length(groups); ++i)
-    if (groups[i] == g && (side == 0 || side * values[i] > 0.0)) sum.add(values[i]);
-  return sum.value();
+    if (groups[i] == g) {
+      sum.add(values[i]);
+      (values[i] > 0.0 ? up : down).add(std::fabs(values[i]));
+    }
+  return {sum.value(), up.value(), down.value()};
 }
 
 }  // namespace
 
 Repair feasible(Vector lower, Vector upper, Places groups, Vector totals, bool coupled, Vector beta, Out out) {
   const Index n = length(beta);
-  Repair repair;
-  double sizes = 0.0;  // becomes NaN where a β is NaN or infinite
-  for (Index i = 0; i < n; ++i) {
-    sizes += 0.0 * beta[i];
-    out[i] = std::min(std::max(beta[i], lower[i]), upper[i]);
-    if (out[i] != beta[i]) repair.outside = std::max(repair.outside, std::fabs(beta[i] - out[i]));
-  }
-  if (std::isnan(sizes)) repair.outside = sizes;
-  if (!coupled || std::isnan(sizes)) return repair;
+  const bool alone = totals.size() == 1;
+  const PointLoops& loops = point_loops();
+  const ClipSums clipped = loops.clip(lower.data(), upper.data(), beta.data(), n, out.data());
+  if (std::isnan(clipped.finite)) return {clipped.finite, 0.0};
+  Repair repair{clipped.outside, 0.0};
+  if (!coupled) return repair;
   for (Index g = 0; g < length(totals); ++g) {
-    const double excess = sum_of(out.data(), groups, g, 0) - totals[g];
+    const SideSums sums = alone ? clipped.sides : sides_of(out, groups, g);
+    const double excess = sums.sum - totals[g];
     if (excess == 0.0) continue;
     repair.off = std::max(repair.off, std::fabs(excess));
     const int side = excess > 0.0 ? 1 : -1;
-    const double weight = std::fabs(sum_of(out.data(), groups, g, side));
+    const double weight = side > 0 ? sums.up : sums.down;
     // The sum that the heavier side must have, computed from the lighter side: weight − excess would lose all digits where that side is far lighter.
-    const double wanted = side * (totals[g] - sum_of(out.data(), groups, g, -side));
+    const double wanted = side > 0 ? totals[g] + sums.down : sums.up - totals[g];
     if (wanted >= 0.0 && weight > 0.0) {
       const double kept = std::min(wanted / weight, 1.0);
-      for (Index i = 0; i < n; ++i)
-        if (groups[i] == g && side * out[i] > 0.0) out[i] *= kept;
+      if (alone)
+        loops.shrink(side, kept, n, out.data());
+      else
+        for (Index i = 0; i < n; ++i)
+          if (groups[i] == g && side * out[i] > 0.0) out[i] *= kept;
       continue;
     }
     const Vector bound = excess < 0.0 ? upper : lower;

@@ -14,17 +14,14 @@ namespace gapless::proof {
 // Ctrl-C.
 constexpr Index piece_samples = 1 << 13;
 
-// The results of work(begin, end) for each piece of n samples, in the order of the pieces.
-template <class Part, class Work>
-std::vector<Part> by_pieces(Index n, const Work& work) {
-  const Index pieces = std::max<Index>(1, (n + piece_samples - 1) / piece_samples);
-  std::vector<Part> parts(static_cast<std::size_t>(pieces));
-  const auto one = [&](Index k, int) { parts[static_cast<std::size_t>(k)] = work(k * piece_samples, std::min(n, (k + 1) * piece_samples)); };
-  if (pieces == 1)
-    one(0, 0);
-  else
-    share(pieces, one);
-  return parts;
+// Calls join(work(begin, end)) for each piece of n samples, in the order of the pieces.
+template <class Work, class Join>
+void by_pieces(Index n, const Work& work, const Join& join) {
+  if (n <= piece_samples) return join(work(Index{0}, n));
+  const Index pieces = (n + piece_samples - 1) / piece_samples;
+  std::vector<decltype(work(Index{0}, n))> parts(static_cast<std::size_t>(pieces));
+  share(pieces, [&](Index k, int) { parts[static_cast<std::size_t>(k)] = work(k * piece_samples, std::min(n, (k + 1) * piece_samples)); });
+  for (const auto& part : parts) join(part);
 }
 
 }  // namespace gapless::proof

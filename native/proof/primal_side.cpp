@@ -6,6 +6,7 @@
 #include "core/sums.hpp"
 #include "proof/loss.hpp"
 #include "proof/pieces.hpp"
+#include "proof/quantile.hpp"
 #include "proof/rounding.hpp"
 
 namespace gapless::proof {
@@ -75,7 +76,7 @@ class Slope {
       }
     }
     // The sums keep what rounding loses, so that slanted parts (lines) that cancel each other leave no more than the square of a rounding error.
-    rounding_ = 4.0 * static_cast<double>(events_.size()) * epsilon * (height_ + epsilon * slant_);
+    rounding_ = slope_rounding(static_cast<double>(events_.size()), height_ + epsilon * slant_);
   }
 
   Interval zero() {
@@ -166,12 +167,14 @@ class Slope {
   double height_ = 0.0, slant_ = 0.0, rounding_ = 0.0;
 };
 
-Interval zero_of(const DualBox& box, Places groups, Index g, double total, Vector f) {
+Interval zero_of(const DualBox& box, Places groups, Index g, double total, Vector f, const Interval* near) {
+  if (near != nullptr)
+    if (const std::optional<Interval> found = quantile_in(box, total, f, *near)) return *found;
   return Slope(box, groups, g, total, f).zero();
 }
 
 // The S of the entropy is smooth and rises everywhere: its zero is found by Newton's method inside a bracket.
-Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double total, Vector f) {
+Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double total, Vector f, const Interval*) {
   double reach = 1.0;  // for offsets beyond ±reach every decision value f + b has the sign of b
   bool any = false;
   for (Index i = 0; i < length(f); ++i)
@@ -187,19 +190,22 @@ Interval zero_of(const DualEntropy& entropy, Places groups, Index g, double tota
     };
     Sum sum, bend;
     sum.add(total);
-    for (const Part& part : by_pieces<Part>(length(f), [&](Index begin, Index end) {
-           Sum slope, rate;
-           for (Index i = begin; i < end; ++i) {
-             if (groups[i] != g || entropy.cost[i] <= 0.0) continue;
-             const double share = 1.0 / (1.0 + std::exp(std::min(entropy.y[i] * (f[i] + b), 700.0)));
-             slope.add(-entropy.y[i] * entropy.cost[i] * share);
-             rate.add(entropy.cost[i] * share * (1.0 - share));
-           }
-           return Part{slope.value(), rate.value()};
-         })) {
-      sum.add(part.slope);
-      bend.add(part.rate);
-    }
+    by_pieces(
+        length(f),
+        [&](Index begin, Index end) {
+          Sum slope, rate;
+          for (Index i = begin; i < end; ++i) {
+            if (groups[i] != g || entropy.cost[i] <= 0.0) continue;
+            const double share = 1.0 / (1.0 + std::exp(std::min(entropy.y[i] * (f[i] + b), 700.0)));
+            slope.add(-entropy.y[i] * entropy.cost[i] * share);
+            rate.add(entropy.cost[i] * share * (1.0 - share));
+          }
+          return Part{slope.value(), rate.value()};
+        },
+        [&](const Part& part) {
+          sum.add(part.slope);
+          bend.add(part.rate);
+        });
     rate = bend.value();
     return sum.value();
   };
@@ -242,34 +248,39 @@ LossSums bounds_of(const DualEntropy& entropy, Places groups, Vector offsets, Ve
 
 }  // namespace
 
-Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f) {
-  return std::visit([&](const auto& terms) { return zero_of(terms, groups, g, total, f); }, dual);
+Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f, const Interval* near) {
+  return std::visit([&](const auto& terms) { return zero_of(terms, groups, g, total, f, near); }, dual);
 }
 
 LossSums loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors) {
   Sum above, plain;
   double rounding = 0.0;
-  for (const LossSums& part : by_pieces<LossSums>(length(f), [&](Index begin, Index end) {
-         if (const DualBox* const box = std::get_if<DualBox>(&dual))
-           return loss_loops().bounds(task_of(*box, groups, offsets, f, errors, begin, end));
-         return bounds_of(std::get<DualEntropy>(dual), groups, offsets, f, errors, begin, end);
-       })) {
-    above.add(part.above);
-    rounding += part.rounding;
-    plain.add(part.plain);
-  }
+  by_pieces(
+      length(f),
+      [&](Index begin, Index end) {
+        if (const DualBox* const box = std::get_if<DualBox>(&dual))
+          return loss_loops().bounds(task_of(*box, groups, offsets, f, errors, begin, end));
+        return bounds_of(std::get<DualEntropy>(dual), groups, offsets, f, errors, begin, end);
+      },
+      [&](const LossSums& part) {
+        above.add(part.above);
+        rounding += part.rounding;
+        plain.add(part.plain);
+      });
   const double most = above.value();
   return {most + sum_error(length(f), most, most), rounding, plain.value()};
 }
 
 double losses_at(const DualTerms& dual, Places groups, Vector offsets, Vector f) {
   Sum all;
-  for (const double part : by_pieces<double>(length(f), [&](Index begin, Index end) {
-         if (const DualBox* const box = std::get_if<DualBox>(&dual))
-           return loss_loops().plain(task_of(*box, groups, offsets, f, {}, begin, end));
-         return bounds_of(std::get<DualEntropy>(dual), groups, offsets, f, {}, begin, end).plain;
-       }))
-    all.add(part);
+  by_pieces(
+      length(f),
+      [&](Index begin, Index end) {
+        if (const DualBox* const box = std::get_if<DualBox>(&dual))
+          return loss_loops().plain(task_of(*box, groups, offsets, f, {}, begin, end));
+        return bounds_of(std::get<DualEntropy>(dual), groups, offsets, f, {}, begin, end).plain;
+      },
+      [&](double part) { all.add(part); });
   return all.value();
 }
 

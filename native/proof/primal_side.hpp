@@ -17,8 +17,12 @@ struct Interval {
 };
 
 // The interval of every b that minimises Σ c ℓ(y, f + b) + total b over the samples of group g, where a box with d = 0 has finite bounds.
-// Where S does not cross zero (the total is the largest sum that the boxes of the group allow) the interval ends at the outermost ramp.
-Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f);
+// Where S does not cross zero (the total is the largest sum that the boxes of the group allow) the interval ends at the outermost ramp. `near` is
+// where the interval is expected, or null where some samples belong to other groups: it saves time where it is right, and never changes the interval.
+Interval best_offset(const DualTerms& dual, Places groups, Index g, double total, Vector f, const Interval* near = nullptr);
+
+// What counts as zero of an S with so many ramps, where `height` is the sum of the sizes of its parts.
+inline double slope_rounding(double ramps, double height) { return 4.0 * ramps * std::numeric_limits<double>::epsilon() * height; }
 
 // Σ c ℓ(y, f + offsets[group]); here `above` counts the rounding of the sum too.
 LossSums loss_bounds(const DualTerms& dual, Places groups, Vector offsets, Vector f, const Errors& errors);

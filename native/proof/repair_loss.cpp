@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "core/sums.hpp"
+#include "proof/point_loops.hpp"
 #include "proof/twofold.hpp"
 
 namespace gapless::proof {
@@ -25,12 +27,28 @@ Bounded slope_at(const DualEntropy& entropy, Index i, double beta, bool) {
 }
 
 struct Group {
-  Sum sum;                           // Σβ − total
+  double off = 0.0;                  // Σβ − total
   double up = 0.0, down = 0.0;       // the sums of the positive β and of the |negative β|
   double share = 0.0, spread = 0.0;  // the share of their way to zero, or to a bound, that entries move, and a bound on the error of that share
   int side = 0;                      // the repair: ±1 scales the positive or the negative side, ±2 moves to the upper or the lower bound
   double moved = 0.0;                // a bound on Σ |change of β|
 };
+
+void sum_up(Places groups, Vector totals, Vector beta, std::span<Group> all) {
+  std::vector<Sum> sums(all.size());
+  for (Index i = 0; i < length(beta); ++i) {
+    const double b = beta[i];
+    if (b == 0.0) continue;
+    const std::size_t g = static_cast<std::size_t>(groups[i]);
+    sums[g].add(b);
+    all[g].up += std::max(b, 0.0);
+    all[g].down += std::max(-b, 0.0);
+  }
+  for (std::size_t g = 0; g < all.size(); ++g) {
+    sums[g].add(-totals[g]);
+    all[g].off = sums[g].value();
+  }
+}
 
 // Whether Σβ is exactly the group's total: an expansion of numbers that do not overlap holds the exact sum (Shewchuk 1997).
 bool is_exact(Places groups, Index g, double total, Vector beta) {
@@ -53,80 +71,93 @@ bool is_exact(Places groups, Index g, double total, Vector beta) {
   return true;
 }
 
+// repair_loss() with the groups in `all`, one for each total.
+template <class Terms>
+double loss_of(const Terms& terms, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest, std::span<Group> all) {
+  const Index n = length(beta);
+  if (all.size() == 1) {
+    const SideSums sums = point_loops().sides(beta.data(), -totals[0], 0, n);
+    all[0].off = sums.sum;
+    all[0].up = sums.up;
+    all[0].down = sums.down;
+  } else {
+    sum_up(groups, totals, beta, all);
+  }
+  const auto room_of = [&](std::size_t g, bool over) {
+    double room = 0.0;
+    for (Index i = 0; i < n; ++i)
+      if (groups[i] == count(g)) room += over ? beta[i] - terms.lower[i] : terms.upper[i] - beta[i];
+    return room;
+  };
+  bool any = false, far = false;  // whether any group is repaired, and whether one is by moving to a bound
+  for (std::size_t g = 0; g < totals.size(); ++g) {
+    Group& group = all[g];
+    const double off = group.off, error = sum_error(n + 1, off, group.up + group.down + std::fabs(totals[g]));
+    const double r = std::fabs(off) + error;
+    if (r == 0.0) continue;
+    const bool over = off >= 0.0;
+    double whole = over ? group.up : group.down;
+    if (whole >= 2.0 * r) {
+      group.side = over ? 1 : -1;
+    } else {
+      whole = room_of(g, over);
+      if (!(whole >= 2.0 * r) || !std::isfinite(whole)) {
+        if (is_exact(groups, count(g), totals[g], beta)) continue;
+        return infinity;
+      }
+      group.side = over ? -2 : 2;
+      far = true;
+    }
+    any = true;
+    group.share = std::fabs(off) / whole;
+    // The sum `whole` is rounded n times at most.
+    group.spread = error / whole * 1.01 + group.share * 2.0 * unit * static_cast<double>(n + 4);
+  }
+  if (!any) return 0.0;
+  double gain = 0.0, doubt = 0.0;
+  if constexpr (std::is_same_v<Terms, DualBox>)
+    if (all.size() == 1 && !far) {
+      const Group& one = all[0];
+      const ShrinkSums sums = point_loops().shrink_loss(
+          {{terms, beta.data(), f.data(), 0, n}, errors, static_cast<double>(one.side), one.share, one.spread, one.share + one.spread});
+      const double moved = sums.moved * largest;
+      return -sums.gain + 1.01 * (sums.doubt + 0.5 * moved * moved);
+    }
+  for (Index i = 0; i < n; ++i) {
+    const double b = beta[i];
+    if (b == 0.0 && !far) continue;
+    Group& group = all[static_cast<std::size_t>(groups[i])];
+    if (group.side == 0) continue;
+    double way = 0.0;  // the way of β to zero or to its bound, with its sign, of which it moves a share
+    if (std::abs(group.side) == 1)
+      way = group.side * b > 0.0 ? -b : 0.0;
+    else
+      way = (group.side > 0 ? terms.upper[i] : terms.lower[i]) - b;
+    if (way == 0.0) continue;
+    const double most = group.share + group.spread;
+    // A point certainly beyond the end of the move: h is concave, so that its slope there is no better than anywhere on the move.
+    const double to = std::nextafter(b + 2.0 * most * way, way > 0.0 ? infinity : -infinity);
+    const Bounded slope = slope_at(terms, i, to, way > 0.0);
+    const double rise = slope.value - f[i];
+    gain += group.share * way * rise;
+    const double error = slope.error + errors.at(i, f[i]) + 8.0 * unit * (std::fabs(slope.value) + std::fabs(f[i]));
+    doubt += std::fabs(way) * (group.spread * std::fabs(rise) + most * error);
+    // The sum of the gains is rounded n times.
+    doubt += 4.0 * unit * static_cast<double>(n) * most * std::fabs(way * rise);
+    group.moved += most * std::fabs(way);
+  }
+  double moved = 0.0;
+  for (const Group& group : all) moved += group.moved * largest;
+  return -gain + 1.01 * (doubt + 0.5 * moved * moved);
+}
+
 }  // namespace
 
 double repair_loss(const DualTerms& dual, Places groups, Vector totals, Vector beta, Vector f, const Errors& errors, double largest) {
-  return std::visit(
-      [&](const auto& terms) {
-        std::vector<Group> all(totals.size());
-        for (Index i = 0; i < length(beta); ++i) {
-          const double b = beta[i];
-          if (b == 0.0) continue;
-          Group& group = all[static_cast<std::size_t>(groups[i])];
-          group.sum.add(b);
-          group.up += std::max(b, 0.0);
-          group.down += std::max(-b, 0.0);
-        }
-        const auto room_of = [&](std::size_t g, bool over) {
-          double room = 0.0;
-          for (Index i = 0; i < length(beta); ++i)
-            if (groups[i] == count(g)) room += over ? beta[i] - terms.lower[i] : terms.upper[i] - beta[i];
-          return room;
-        };
-        bool any = false, far = false;  // whether any group is repaired, and whether one is by moving to a bound
-        for (std::size_t g = 0; g < totals.size(); ++g) {
-          Group& group = all[g];
-          group.sum.add(-totals[g]);
-          const double off = group.sum.value(), error = sum_error(length(beta) + 1, off, group.up + group.down + std::fabs(totals[g]));
-          const double r = std::fabs(off) + error;
-          if (r == 0.0) continue;
-          const bool over = off >= 0.0;
-          double whole = over ? group.up : group.down;
-          if (whole >= 2.0 * r) {
-            group.side = over ? 1 : -1;
-          } else {
-            whole = room_of(g, over);
-            if (!(whole >= 2.0 * r) || !std::isfinite(whole)) {
-              if (is_exact(groups, count(g), totals[g], beta)) continue;
-              return infinity;
-            }
-            group.side = over ? -2 : 2;
-            far = true;
-          }
-          any = true;
-          group.share = std::fabs(off) / whole;
-          // The sum `whole` is rounded n times at most.
-          group.spread = error / whole * 1.01 + group.share * 2.0 * unit * static_cast<double>(length(beta) + 4);
-        }
-        if (!any) return 0.0;
-        double gain = 0.0, doubt = 0.0;
-        for (Index i = 0; i < length(beta); ++i) {
-          const double b = beta[i];
-          if (b == 0.0 && !far) continue;
-          Group& group = all[static_cast<std::size_t>(groups[i])];
-          if (group.side == 0) continue;
-          double way = 0.0;  // the way of β to zero or to its bound, with its sign, of which it moves a share
-          if (std::abs(group.side) == 1)
-            way = group.side * b > 0.0 ? -b : 0.0;
-          else
-            way = (group.side > 0 ? terms.upper[i] : terms.lower[i]) - b;
-          if (way == 0.0) continue;
-          const double most = group.share + group.spread;
-          // A point certainly beyond the end of the move: h is concave, so that its slope there is no better than anywhere on the move.
-          const double to = std::nextafter(b + 2.0 * most * way, way > 0.0 ? infinity : -infinity);
-          const Bounded slope = slope_at(terms, i, to, way > 0.0);
-          const double rise = slope.value - f[i];
-          gain += group.share * way * rise;
-          doubt += std::fabs(way) * (group.spread * std::fabs(rise) + most * (slope.error + errors.at(i, f[i]) + 8.0 * unit * (std::fabs(slope.value) + std::fabs(f[i]))));
-          // The sum of the gains is rounded n times.
-          doubt += 4.0 * unit * static_cast<double>(length(beta)) * most * std::fabs(way * rise);
-          group.moved += most * std::fabs(way);
-        }
-        double moved = 0.0;
-        for (const Group& group : all) moved += group.moved * largest;
-        return -gain + 1.01 * (doubt + 0.5 * moved * moved);
-      },
-      dual);
+  Group one;
+  std::vector<Group> several(totals.size() == 1 ? 0 : totals.size());
+  const std::span<Group> all = several.empty() ? std::span<Group>(&one, totals.size()) : several;
+  return std::visit([&](const auto& terms) { return loss_of(terms, groups, totals, beta, f, errors, largest, all); }, dual);
 }
 
 }  // namespace gapless::proof

@@ -1,7 +1,6 @@
 #include "proof/rounding.hpp"
 
-#include <cmath>
-#include <limits>
+#include "proof/point_loops.hpp"
 
 namespace gapless::proof {
 
@@ -10,14 +9,11 @@ constexpr double underflow = 1e-300;
 
 ExpansionError ExpansionSizes::error(double u, double terms) const { return {u * (terms * reach + rough), u * reach, least_error + underflow * size}; }
 
-void expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) {
-  ExpansionSizes sizes;
-  for (Index j = 0; j < length(beta); ++j) sizes.add(beta[j], g[j], r[j]);
-  const ExpansionError bound = sizes.error(u, terms);
-  for (Index i = 0; i < length(errors); ++i) {
-    const double error = bound.at(g[i], r[i]);
-    errors[i] = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-  }
+double expansion_errors(Vector beta, Vector g, Vector r, double u, double terms, Out errors) {
+  const PointLoops& loops = point_loops();
+  const ReachSums sums = loops.reach(beta.data(), g.data(), r.data(), length(beta));
+  loops.errors(sums.sizes.error(u, terms), g.data(), r.data(), length(errors), errors.data());
+  return sums.largest;
 }
 
 }  // namespace gapless::proof

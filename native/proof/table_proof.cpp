@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/runs.hpp"
-#include "core/sums.hpp"
 #include "proof/bounds.hpp"
+#include "proof/stretch_loops.hpp"
 
 namespace gapless::proof {
 namespace {
@@ -20,78 +20,37 @@ struct Stretched {
   double margin = 1.0, offset = 0.0;        // what β is divided by, and the offset after that
 };
 
-// f and β are those of the best multiple `scale` of the given point, whose βᵀKβ is `square`. The stretch takes every margin less its error, so that no
-// sample has a loss in exact arithmetic. Where the stretched β would leave its box, the optimum has losses, and the value is infinite.
-Stretched stretched(const DualBox& box, Vector beta, Vector f, Vector sizes, double scale, double square) {
-  const Index n = length(beta);
-  double slack = 0.0, products = 0.0, lowest = infinity, highest = -infinity;
-  for (Index i = 0; i < n; ++i) {
-    if (!(box.upper[i] > box.lower[i])) continue;  // a sample of no weight has no margin to keep
-    const double size = std::fabs(beta[i]);
-    if (size > 0.0) {
-      if (size >= box.upper[i] - box.lower[i]) return {};
-      slack += size * (sizes[i] + least_error);
-      products += size * std::fabs(f[i]);
-    }
-    if (box.p[i] > 0.0)
-      lowest = std::min(lowest, f[i]);
-    else
-      highest = std::max(highest, f[i]);
-  }
-  square *= scale * scale;
-  const double above = square + more * (scale * slack + 2.0 * unit * static_cast<double>(n) * products) + 4.0 * unit * std::fabs(square);
-  const double b = -0.5 * (lowest + highest);
-  double plain = infinity, margin = infinity;
-  for (Index i = 0; i < n; ++i) {
-    if (!(box.upper[i] > box.lower[i])) continue;
-    const double error = 1.07 * scale * (sizes[i] + least_error) + 2.0 * unit * std::fabs(f[i]);
-    // The division of β and b by the margin rounds too: by a share of the error, which 1.1 covers, and of the values themselves.
-    const double doubt = 1.1 * error + 8.0 * unit * (std::fabs(f[i]) + std::fabs(b)), value = box.p[i] * (f[i] + b);
-    plain = std::min(plain, value);
-    margin = std::min(margin, value - doubt);
-  }
+// A number that βᵀKβ of the task's β is not above, where `square` is the number that was computed for it.
+double square_above(const StretchTask& task, const StretchSums& sums, double square) {
+  const double n = static_cast<double>(task.box.n);
+  return square + more * (task.scale * sums.slack + 2.0 * unit * n * sums.products) + 4.0 * unit * std::fabs(square);
+}
+
+// `square` is βᵀKβ of the task's β. The stretch takes every margin less its error, so that no sample has a loss in exact arithmetic. Where the
+// stretched β would leave its box, the optimum has losses, and the value is infinite. A sample of no weight has no margin to keep.
+Stretched stretched(const StretchTask& task, const StretchSums& sums, double square) {
+  if (sums.full) return {};
+  const StretchLoops& loops = stretch_loops();
+  const double above = square_above(task, sums, square), b = -0.5 * (sums.lowest + sums.highest);
+  const auto [plain, margin] = loops.margins(task, b);
   if (!(margin > 0.0)) return {};
   const double value = 0.5 * above / (plain * plain), raised = 0.5 * above / (margin * margin) * (1.0 + 16.0 * unit);
-  const double stretch = std::sqrt(2.0 * raised / above);
-  for (Index i = 0; i < n; ++i)
-    if (!(stretch * std::fabs(beta[i]) <= box.upper[i] - box.lower[i])) return {};
+  if (!loops.fits(task, std::sqrt(2.0 * raised / above))) return {};
   return {raised, raised - value, margin, b / margin};
 }
 
 // The model of β stretched until every sample between its bounds is beyond the margin. At the optimum these are on it, so that each of them adds what it
 // is short of the margin, and the rounding of that, times C to P; stretched, they add nothing, and ‖w‖² grows by a little. Its β leaves the box, so that it
 // is no model for a user; its P is above P* all the same. The other arguments are those of stretched(); b is the offset of β's own model.
-Stretched beyond_margin(const DualBox& box, Vector beta, Vector f, Vector sizes, double scale, double square, double b) {
-  const Index n = length(beta);
-  double slack = 0.0, products = 0.0, plain = infinity, margin = infinity;
-  const auto doubt = [&](Index i) {
-    const double error = 1.07 * scale * (sizes[i] + least_error) + 2.0 * unit * std::fabs(f[i]);
-    return 1.1 * error + 8.0 * unit * (std::fabs(f[i]) + std::fabs(b));
-  };
-  for (Index i = 0; i < n; ++i) {
-    const double size = std::fabs(beta[i]);
-    if (size == 0.0) continue;
-    slack += size * (sizes[i] + least_error);
-    products += size * std::fabs(f[i]);
-    if (!(box.lower[i] < beta[i] && beta[i] < box.upper[i])) continue;
-    const double value = box.p[i] * (f[i] + b);
-    plain = std::min(plain, value);
-    margin = std::min(margin, value - doubt(i));
-  }
+Stretched beyond_margin(const StretchTask& task, const StretchSums& sums, double square, double b) {
+  const StretchLoops& loops = stretch_loops();
+  const LeastMargins least = loops.free_margins(task, b);
+  const auto [plain, margin] = least;
   if (!(margin > 0.5 && margin < 1.0)) return {};
-  square *= scale * scale;
-  const double above = square + more * (scale * slack + 2.0 * unit * static_cast<double>(n) * products) + 4.0 * unit * std::fabs(square);
-  Sum losses, plain_losses;
-  for (Index i = 0; i < n; ++i) {
-    const double cost = box.p[i] > 0.0 ? box.upper[i] : -box.lower[i];
-    if (!(cost > 0.0)) continue;
-    const double value = box.p[i] * (f[i] + b), least = value - doubt(i);
-    // A sample that is short of the stretched margin by no more than a rounding counts as short of it.
-    if (least < margin) losses.add(cost * (1.0 - least / margin) * (1.0 + 8.0 * unit) + 4.0 * unit * cost);
-    if (value < plain) plain_losses.add(cost * (1.0 - value / plain));
-  }
-  const double raised = (0.5 * above / (margin * margin) + losses.value()) * (1.0 + (16.0 + static_cast<double>(n)) * unit);
-  const double value = 0.5 * square / (plain * plain) + plain_losses.value();
+  const StretchedLosses losses = loops.losses(task, b, least);
+  const double n = static_cast<double>(task.box.n), above = square_above(task, sums, square);
+  const double raised = (0.5 * above / (margin * margin) + losses.above) * (1.0 + (16.0 + n) * unit);
+  const double value = 0.5 * square / (plain * plain) + losses.plain;
   return {raised, raised - std::min(raised, value), margin, b / margin};
 }
 
@@ -126,9 +85,7 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   if (std::isnan(repair.outside)) return out;
   room.sizes.resize(beta.size());
   room.plain.resize(offsets.size());
-  double largest = 0.0;
-  for (const double g : problem.g) largest = std::max(largest, g);
-  expansion_errors(beta, problem.g, problem.r, more * unit, terms + roundings, room.sizes);
+  const double largest = expansion_errors(beta, problem.g, problem.r, more * unit, terms + roundings, room.sizes);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, f, {room.sizes, 1.0, least_error},
                               {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
@@ -142,7 +99,10 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   double beyond = infinity, beyond_rounding = 0.0;
   if (problem.margins && out.dual > 0.0 && out.primal > (1.0 + stretching) * out.dual) {
     const double b = 0.5 * (offsets[0].low + offsets[0].high);
-    const Stretched other = stretched(problem.box, beta, f, room.sizes, found.scale, found.square);
+    const StretchTask task{problem.box, beta.data(), f.data(), room.sizes.data(), found.scale};
+    const StretchSums sums = stretch_loops().sums(task);
+    const double square = found.square * (found.scale * found.scale);
+    const Stretched other = stretched(task, sums, square);
     if (other.value < out.primal) {
       out.primal = other.value;
       out.rounding = found.dual_rounding + other.rounding;
@@ -150,7 +110,7 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
       out.margin = other.margin;
       offsets[0] = {other.offset, other.offset};
     } else if (other.value == infinity) {
-      const Stretched with_losses = beyond_margin(problem.box, beta, f, room.sizes, found.scale, found.square, b);
+      const Stretched with_losses = beyond_margin(task, sums, square, b);
       beyond = with_losses.value;
       beyond_rounding = found.dual_rounding + with_losses.rounding;
     }
