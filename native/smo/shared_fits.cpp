@@ -7,6 +7,7 @@
 #include "core/pool.hpp"
 #include "core/runs.hpp"
 #include "proof/table_proof.hpp"
+#include "smo/block.hpp"
 #include "smo/single_pairs.hpp"
 #include "smo/sizes.hpp"
 #include "smo/starts.hpp"
@@ -92,7 +93,7 @@ class SharedFits::FamilyOf final : public Family {
       fit.next_beta.assign(m_, 0.0);
       if (fresh ? begin(samples(), fit) : arrive(samples(), fit, kkt)) (fresh ? first : further).push_back(m);
     }
-    if (!further.empty()) expand(further, &MemberFit::next_beta, &MemberFit::next_f);
+    if (!further.empty()) roughly_expand(further);
     for (const Index m : further) stay_at_bounds(samples(), fits_[m], kkt);
     if (first.empty()) return;
     expand(first, &MemberFit::next_beta, &MemberFit::next_f);
@@ -197,6 +198,30 @@ class SharedFits::FamilyOf final : public Family {
       to.push_back((fits_[m].*f).data());
     }
     return table_products<T>(all_, places_, from, to);
+  }
+
+  // next_f = K next_β for the free variables of some members: for starts, whose f is not proven, with entries in float32 where that reads less.
+  void roughly_expand(const std::vector<Index>& which) {
+    copy_single();
+    Index rows = 0;
+    for (const Index m : which) rows += count(fits_[m].free.size());
+    if (single_.data == nullptr || rows > 2 * m_) {
+      expand(which, &MemberFit::next_beta, &MemberFit::next_f);
+      return;
+    }
+    std::vector<Index> moved;
+    std::vector<double> change;
+    for (const Index m : which) {
+      MemberFit& fit = fits_[m];
+      moved.clear();
+      change.clear();
+      for (const Index i : fit.free) {
+        moved.push_back(i);
+        change.push_back(fit.next_beta[i]);
+      }
+      fit.next_f.assign(m_, 0.0);
+      spread<float>({single_.data, m_, m_, single_.stride}, moved, change.data(), fit.next_f.data());
+    }
   }
 
   // Arrays for the problems of one thread.

@@ -9,10 +9,10 @@ namespace gapless::smo {
 namespace {
 
 constexpr double past = 1e-12;  // of the width of a box: a line that is farther outside left it
-constexpr int halvings = 24;  // of a bracket of offsets: more would tell no violators apart
+constexpr int halvings = 24;  // of a bracket of offsets, at most: more would tell no violators apart
 
-// An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate.
-double middle(const std::vector<double>& up, const std::vector<double>& down) {
+// An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate by more than `kkt`.
+double middle(const std::vector<double>& up, const std::vector<double>& down, double kkt) {
   double low = big, high = -big;
   for (std::size_t k = 0; k < up.size(); ++k) {
     low = std::min(low, down[k]);
@@ -20,7 +20,7 @@ double middle(const std::vector<double>& up, const std::vector<double>& down) {
   }
   if (!(low < big && high > -big)) return 0.0;
   if (low >= high) return 0.5 * (low + high);
-  for (int pass = 0; pass < halvings; ++pass) {
+  for (int pass = 0; pass < halvings && high - low > 0.1 * kkt; ++pass) {
     const double offset = 0.5 * (low + high);
     Index above = 0, below = 0;
     for (std::size_t k = 0; k < up.size(); ++k) {
@@ -38,7 +38,7 @@ Index violators(const FamilySamples& samples, const MemberFit& fit, const std::v
   const DualBox dual = samples.box(fit);
   std::vector<double> up(samples.size()), down(samples.size());
   survey(dual, samples.size(), samples.diagonal.data(), beta.data(), f.data(), {samples.groups.data(), 1}, true, up.data(), down.data());
-  const double offset = middle(up, down);
+  const double offset = middle(up, down, kkt);
   Index found = 0;
   for (Index i = 0; i < samples.size(); ++i) found += up[i] - offset > kkt || offset - down[i] > kkt;
   return found;
