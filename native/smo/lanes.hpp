@@ -76,6 +76,30 @@ struct Largest {
   }
 };
 
+// The largest ratio so far of each lane and its place, for numerators that are not negative and denominators that are positive. Ratios are compared by
+// products, since a division takes several times as long.
+template <class T>
+struct LargestRatio {
+  using V = typename Lanes<T>::V;
+  using I = typename Lanes<T>::I;
+  V over, under;
+  I place;
+
+  GAPLESS_INLINE LargestRatio() : over(all(T(0))), under(all(T(1))), place(I{} - 1) {}
+  GAPLESS_INLINE void see(V next_over, V next_under, I at) {
+    const auto larger = next_over * under > over * next_under;
+    over = larger ? next_over : over;
+    under = larger ? next_under : under;
+    place = larger ? at : place;
+  }
+  GAPLESS_INLINE Largest<T> ratio() const {
+    Largest<T> found(T(0));
+    found.value = over / under;
+    found.place = place;
+    return found;
+  }
+};
+
 template <class T>
 struct Found {
   T value;
@@ -97,6 +121,8 @@ GAPLESS_INLINE V largest_lane(V v) {
     return v;
   }
 }
+template <class T>
+GAPLESS_INLINE T value_of(const Largest<T>& lanes) { return largest_lane<width<T> / 2, width<T>>(lanes.value)[0]; }
 // The largest value of all lanes; of equal ones the first place.
 template <class T>
 GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
@@ -108,6 +134,8 @@ GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
   return {value[0], -first[0]};
 }
 #else
+template <class T>
+GAPLESS_INLINE T value_of(const Largest<T>& lanes) { return lanes.value; }
 template <class T>
 GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
   return {lanes.value, lanes.place};

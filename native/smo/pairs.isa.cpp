@@ -18,8 +18,8 @@ struct Ends {
   Found<T> top, bottom;  // the largest rise − g, and the largest g − fall
 };
 
-// Adds the change of f to g, and finds both ends among the places from `first` to `last`.
-template <class T>
+// Adds the change of f to g, and finds both ends among the places from `first` to `last`; of the bottom, to second order, the value alone.
+template <bool second_order, class T>
 GAPLESS_INLINE Ends<T> move(const Sweeps<T>& s, const T* row, const T* other, T change_i, T change_j, Index first, Index last) {
   using Int = typename Lanes<T>::Int;
   using I = typename Lanes<T>::I;
@@ -53,7 +53,7 @@ GAPLESS_INLINE Ends<T> move(const Sweeps<T>& s, const T* row, const T* other, T 
   }
   top.see(top2);
   bottom.see(bottom2);
-  Ends<T> found = {best_of(top), best_of(bottom)};
+  Ends<T> found = {best_of(top), second_order ? Found<T>{value_of(bottom), -1} : best_of(bottom)};
   for (; k < last; ++k) {
     const T value = s.g[k] + (change_i * row[k] + change_j * other[k]);
     s.g[k] = value;
@@ -71,32 +71,33 @@ GAPLESS_INLINE Index partner(const Sweeps<T>& s, const T* row, T own, T up, Inde
   constexpr Index w = width<T>;
   const T tiny = own * static_cast<T>(sizeof(T) == 4 ? 1e-6 : 1e-12);  // the least curvature of a pair: below it, rounding is all that is left of it
   const auto ups = all(up), owns = all(own), least = all(tiny), zero = all(T(0));
-  Largest<T> best(T(0)), best2(T(0));
+  LargestRatio<T> best, best2;
   Int lane[w];
   for (Index h = 0; h < w; ++h) lane[h] = static_cast<Int>(first + h);
   I places;
   std::memcpy(&places, lane, sizeof places);
-  const auto gain = [&](Index at) {
+  const auto see = [&](LargestRatio<T>& ratios, Index at, I of) {
     auto slope = ups - (load(s.fall + at) - load(s.g + at));
     slope = slope > zero ? slope : zero;
     const auto entry = load(row + at);
     auto bend = owns + load(s.both + at) - (entry + entry);
     bend = bend > least ? bend : least;
-    return slope * slope / bend;
+    ratios.see(slope * slope, bend, of);
   };
   Index k = first;
   for (; k + 2 * w <= last; k += 2 * w) {
-    best.see(gain(k), places);
+    see(best, k, places);
     const I after = places + static_cast<Int>(w);
-    best2.see(gain(k + w), after);
+    see(best2, k + w, after);
     places = after + static_cast<Int>(w);
   }
   if (k + w <= last) {
-    best.see(gain(k), places);
+    see(best, k, places);
     k += w;
   }
-  best.see(best2);
-  Found<T> found = best_of(best);
+  Largest<T> gains = best.ratio();
+  gains.see(best2.ratio());
+  Found<T> found = best_of(gains);
   for (; k < last; ++k) {
     const T slope = up - (s.fall[k] - s.g[k]), bend = own + s.both[k] - (row[k] + row[k]);
     if (slope <= 0) continue;
@@ -157,7 +158,8 @@ Index solve(const PairBlock<T>& block, bool second_order, double target, Index m
     for (Index group = 0; group < block.n_groups; ++group) {
       const Index first = block.starts[group], last = block.n_groups == 1 ? wide : block.starts[group + 1];
       if (first == last) continue;
-      const Ends<T> ends = move(s, K.row(i), K.row(j), change_i, change_j, first, last);
+      const Ends<T> ends = second_order ? move<true>(s, K.row(i), K.row(j), change_i, change_j, first, last)
+                                        : move<false>(s, K.row(i), K.row(j), change_i, change_j, first, last);
       const T up = ends.top.value, down = -ends.bottom.value;
       if (up > -0.5 * never && down < 0.5 * never && up - down > worst) {
         next_i = ends.top.place;

@@ -3,45 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "smo/violation.hpp"
+#include "smo/slope_loops.hpp"
 
 namespace gapless::smo {
 namespace {
 
 constexpr double past = 1e-12;  // of the width of a box: a line that is farther outside left it
-constexpr int halvings = 24;  // of a bracket of offsets, at most: more would tell no violators apart
-
-// An offset above as many slopes for a rise as it is below slopes for a fall, or about so: with it the fewest variables violate by more than `kkt`.
-double middle(const std::vector<double>& up, const std::vector<double>& down, double kkt) {
-  double low = big, high = -big;
-  for (std::size_t k = 0; k < up.size(); ++k) {
-    low = std::min(low, down[k]);
-    high = std::max(high, up[k]);
-  }
-  if (!(low < big && high > -big)) return 0.0;
-  if (low >= high) return 0.5 * (low + high);
-  for (int pass = 0; pass < halvings && high - low > 0.1 * kkt; ++pass) {
-    const double offset = 0.5 * (low + high);
-    Index above = 0, below = 0;
-    for (std::size_t k = 0; k < up.size(); ++k) {
-      above += up[k] > offset;
-      below += down[k] < offset;
-    }
-    if (above == below) return offset;
-    (above > below ? low : high) = offset;
-  }
-  return 0.5 * (low + high);
-}
 
 // The number of variables that violate by more than `kkt`, for the offset with which they are fewest.
 Index violators(const FamilySamples& samples, const MemberFit& fit, const std::vector<double>& beta, const std::vector<double>& f, double kkt) {
   const DualBox dual = samples.box(fit);
   std::vector<double> up(samples.size()), down(samples.size());
-  survey(dual, samples.size(), samples.diagonal.data(), beta.data(), f.data(), {samples.groups.data(), 1}, true, up.data(), down.data());
-  const double offset = middle(up, down, kkt);
-  Index found = 0;
-  for (Index i = 0; i < samples.size(); ++i) found += up[i] - offset > kkt || offset - down[i] > kkt;
-  return found;
+  const SlopeRange ends = slope_loops().slopes(dual, samples.size(), beta.data(), f.data(), up.data(), down.data());
+  return slope_loops().violators(samples.size(), up.data(), down.data(), ends.top, ends.bottom, kkt);
 }
 
 // Begins with that point where fewer variables violate.

@@ -1,5 +1,7 @@
 #include "smo/violation.hpp"
 
+#include "smo/slope_loops.hpp"
+
 namespace gapless::smo {
 namespace {
 
@@ -18,11 +20,10 @@ double level_of(const DualEntropy& dual, Index n, const double* beta, const doub
   return total / weight;
 }
 
-void ends(const DualBox& dual, Index n, const double*, const double* beta, const double* f, double* up, double* down) {
-  for (Index k = 0; k < n; ++k) {
-    up[k] = std::max(-big, dual.rise(k, beta[k]) - f[k]);
-    down[k] = std::min(big, dual.fall(k, beta[k]) - f[k]);
-  }
+// The largest violation of samples that share an offset, or of samples each by itself.
+double worst_of(double top, double bottom, bool coupled) {
+  if (!coupled) return std::max({0.0, top, -bottom});
+  return top > -big && bottom < big ? std::max(0.0, top - bottom) : 0.0;
 }
 
 void ends(const DualEntropy& dual, Index n, const double* diagonal, const double* beta, const double* f, double* up, double* down) {
@@ -42,17 +43,22 @@ void ends(const DualEntropy& dual, Index n, const double* diagonal, const double
 
 }  // namespace
 
-template <class Dual>
-Violation survey(const Dual& dual, Index n, const double* diagonal, const double* beta, const double* f, Groups groups, bool coupled, double* up,
+template <>
+Violation survey(const DualBox& dual, Index n, const double*, const double* beta, const double* f, Groups groups, bool coupled, double* up,
                  double* down) {
+  const SlopeRange ends = slope_loops().slopes(dual, n, beta, f, up, down);
+  const bool one = groups.count == 1;
+  return {rounding * (1.0 + ends.size), one ? worst_of(ends.top, ends.bottom, coupled) : largest_violation(n, up, down, groups, coupled)};
+}
+
+template <>
+Violation survey(const DualEntropy& dual, Index n, const double* diagonal, const double* beta, const double* f, Groups groups, bool coupled,
+                 double* up, double* down) {
   double size = 0.0;
   for (Index k = 0; k < n; ++k) size = std::max(size, std::fabs(f[k]));
   ends(dual, n, diagonal, beta, f, up, down);
   return {rounding * (1.0 + size), largest_violation(n, up, down, groups, coupled)};
 }
-
-template Violation survey(const DualBox&, Index, const double*, const double*, const double*, Groups, bool, double*, double*);
-template Violation survey(const DualEntropy&, Index, const double*, const double*, const double*, Groups, bool, double*, double*);
 
 double largest_violation(Index n, const double* up, const double* down, Groups groups, bool coupled) {
   double largest = 0.0;
@@ -63,10 +69,7 @@ double largest_violation(Index n, const double* up, const double* down, Groups g
         top = std::max(top, up[k]);
         bottom = std::min(bottom, down[k]);
       }
-    if (!coupled)
-      largest = std::max(largest, std::max(top, -bottom));
-    else if (top > -big && bottom < big)
-      largest = std::max(largest, top - bottom);
+    largest = std::max(largest, worst_of(top, bottom, coupled));
   }
   return largest;
 }
