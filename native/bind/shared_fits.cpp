@@ -1,6 +1,9 @@
 // Bindings of native/smo/shared_fits.hpp and native/kernels/distances.hpp.
+#include <optional>
+#include <span>
 #include <variant>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/variant.h>
 
 #include "bind/arrays.hpp"
@@ -20,6 +23,7 @@ struct SharedFits {
   bool margins;
   In2<double> weights;
   In<double> epsilon;
+  std::optional<InOut<float>> room;
   smo::SharedFits fits{smo::SharedTable{.K = square(),
                         .diagonal = view(diagonal),
                         .g = view(g),
@@ -29,7 +33,8 @@ struct SharedFits {
                         .p = view(p),
                         .margins = margins,
                         .weights = {weights.data(), count(weights.shape(0)), count(weights.shape(1)), count(weights.shape(1))},
-                        .epsilon = view(epsilon)}};
+                        .epsilon = view(epsilon),
+                        .room = room ? view(*room) : std::span<float>()}};
 
   std::variant<Matrix<const float>, Matrix<const double>> square() const {
     return std::visit(
@@ -67,11 +72,14 @@ void bind_shared_fits(nb::module_& m) {
       .def(
           "__init__",
           [](SharedFits* self, std::variant<In2<float>, In2<double>> K, In<double> diagonal, In<double> g, In<double> r, In<Index> places,
-             In<Index> starts, In<double> p, bool margins, In2<double> weights, In<double> epsilon) {
-            new (self) SharedFits{K, diagonal, g, r, places, starts, p, margins, weights, epsilon};
+             In<Index> starts, In<double> p, bool margins, In2<double> weights, In<double> epsilon, std::optional<InOut<float>> room) {
+            new (self) SharedFits{K, diagonal, g, r, places, starts, p, margins, weights, epsilon, room};
           },
           nb::arg("K"), nb::arg("diagonal"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("p"), nb::arg("margins"),
-          nb::arg("weights"), nb::arg("epsilon"))
+          nb::arg("weights"), nb::arg("epsilon"), nb::arg("room") = nb::none())
+      .def_static(
+          "room_for", [](In<Index> starts) { return smo::SharedFits::room(view(starts)); }, nb::arg("starts"),
+          "The numbers in float32 of the memory `room` of families that begin there.")
       .def(
           "advance",
           [](SharedFits& self, In<double> C, In<double> gap, double kkt, double ahead, double stricter, double turns) {
@@ -79,6 +87,17 @@ void bind_shared_fits(nb::module_& m) {
           },
           nb::arg("C"), nb::arg("gap"), nb::kw_only(), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"),
           nb::call_guard<nb::gil_scoped_release>(), "Solve and prove the problems of the members whose C is positive.")
+      .def(
+          "go_ahead",
+          [](SharedFits& self, In2<double> C, In<double> gap, double kkt, double ahead, double stricter, double turns) {
+            self.fits.go_ahead({C.data(), count(C.shape(0)), count(C.shape(1)), count(C.shape(1))}, view(gap), {kkt, ahead, stricter, turns});
+          },
+          nb::arg("C"), nb::arg("gap"), nb::kw_only(), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"),
+          nb::call_guard<nb::gil_scoped_release>(), "Solve and prove the problems of one row of C after the other, and put them aside.")
+      .def(
+          "take_up", [](SharedFits& self, Index turn, In<double> C, In<double> gap) { self.fits.take_up(turn, view(C), view(gap)); },
+          nb::arg("turn"), nb::arg("C"), nb::arg("gap"), nb::call_guard<nb::gil_scoped_release>(),
+          "Take up what was put aside of a row of C.")
       .def(
           "tighten",
           [](SharedFits& self, In<double> gap, double kkt, double ahead, double stricter, double turns) {

@@ -1,391 +1,83 @@
 #include "smo/shared_fits.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "core/pool.hpp"
-#include "core/runs.hpp"
-#include "proof/table_proof.hpp"
-#include "smo/block.hpp"
-#include "smo/single_pairs.hpp"
-#include "smo/sizes.hpp"
-#include "smo/starts.hpp"
-#include "smo/table_products.hpp"
 
 namespace gapless::smo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
-constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which are in memory already
-// The gap of a point falls mostly as the square of its largest violation: it is expected to at first, and no longer where a proof has not agreed.
-constexpr double gap_power = 0.5, least_step = 1e-3;
-constexpr double little = 0.4;  // where no more of a gap than this share of the goal or of its rounding could be removed, it is left as it is
-constexpr Index strip = 64;         // rows of a table that a thread copies at a time
-constexpr double largest_single = 0x1p100;  // entries up to so much, and no less than one over it, are safe in float32
-constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
-
-Index single_stride(Index m) { return (m + 15) / 16 * 16; }
-bool suits_single(Vector diagonal) {
-  return std::all_of(diagonal.begin(), diagonal.end(), [](double k) { return k <= largest_single && k >= 1.0 / largest_single; });
-}
-
-double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+constexpr Index line = 64 / sizeof(float);  // numbers in a line of the cache, where rows begin
 
 }  // namespace
 
-class SharedFits::Family {
- public:
-  virtual ~Family() = default;
-  // States the problems of the members with C > 0, each with a point to begin with, chosen with a view to the bound `kkt` on violations.
-  virtual void state(Vector C, Vector gap, double kkt, Index number, SharedSolutions& found) = 0;
-  // Asks for closer proofs of the problems with gap > 0.
-  virtual void ask(Vector gap) = 0;
-  virtual void solve(const SharedTargets& targets, Index number, SharedSolutions& found) = 0;
-  // f = Kβ at all rows of K where the family has all of them, else empty.
-  virtual Vector known_f(Index member) const = 0;
-  virtual Vector beta(Index member) const = 0;
-  virtual double margin(Index member) const = 0;
-};
-
-template <class T>
-class SharedFits::FamilyOf final : public Family {
- public:
-  // `room` is memory for the entries in float32, of single_stride(m) times m numbers, or null.
-  FamilyOf(const SharedTable& table, Matrix<const T> K, Index a, float* room)
-      : table_(table), all_(K), places_(table.places.subspan(table.starts[a], table.starts[a + 1] - table.starts[a])),
-        p_(table.p.subspan(table.starts[a], places_.size())), m_(length(places_)), ends_(run_ends(places_)), room_(room), fits_(table.weights.rows) {
-    for (const Index place : places_) {
-      diagonal_.push_back(table.diagonal[place]);
-      g_.push_back(table.g[place]);
-      r_.push_back(table.r[place]);
-    }
-    groups_.assign(m_, 0);
-    zeros_.assign(m_, 0.0);
-    if constexpr (sizeof(T) == 4)
-      if (covers_all()) single_ = all_;
-  }
-
-  void state(Vector C, Vector gap, double kkt, Index number, SharedSolutions& found) override {
-    std::vector<Index> first, further;  // the members with another point to try, of a first C and of a further one
-    for (Index m = 0; m < count(fits_.size()); ++m) {
-      MemberFit& fit = fits_[m];
-      fit.gap = 0.0;
-      if (!(C[m] > 0.0)) continue;
-      const bool fresh = fit.C == 0.0, kept = keeps(fit, C[m], gap[m], number * count(fits_.size()) + m, found);
-      if (!fresh && !kept) leave(samples(), fit, C[m]);
-      fit.C = C[m];
-      const double* weight = table_.weights.row(m);
-      for (auto* each : {&fit.lower, &fit.upper}) each->assign(m_, 0.0);
-      for (Index i = 0; i < m_; ++i) {
-        const double cost = fit.C * weight[places_[i]];
-        if (!table_.margins || p_[i] < 0.0) fit.lower[i] = -cost;
-        if (!table_.margins || p_[i] > 0.0) fit.upper[i] = cost;
-      }
-      fit.steps = 0.0;
-      if (kept) continue;
-      fit.gap = gap[m];
-      fit.asked = false;
-      fit.margin = 1.0;
-      fit.epsilon.assign(m_, table_.epsilon[m]);
-      fit.next_beta.assign(m_, 0.0);
-      if (fresh ? begin(samples(), fit) : arrive(samples(), fit, kkt)) (fresh ? first : further).push_back(m);
-    }
-    if (!further.empty()) roughly_expand(further);
-    for (const Index m : further) stay_at_bounds(samples(), fits_[m], kkt);
-    if (first.empty()) return;
-    expand(first, &MemberFit::next_beta, &MemberFit::next_f);
-    for (const Index m : first) take_larger(samples(), fits_[m]);
-    if (!table_.margins) return;
-    for (const Index m : first) nearest_first(samples(), fits_[m]);
-    expand(first, &MemberFit::next_beta, &MemberFit::next_f);
-    for (const Index m : first) take_larger(samples(), fits_[m]);
-  }
-
-  void ask(Vector gap) override {
-    for (std::size_t m = 0; m < fits_.size(); ++m) {
-      fits_[m].gap = fits_[m].C > 0.0 ? gap[m] : 0.0;
-      fits_[m].asked = true;
-    }
-  }
-
-  void solve(const SharedTargets& targets, Index number, SharedSolutions& found) override {
-    std::vector<Index> pending;
-    for (Index m = 0; m < count(fits_.size()); ++m)
-      if (fits_[m].gap > 0.0) pending.push_back(m);
-    if (pending.empty()) return;
-    const Clock::time_point began = Clock::now();
-    copy_single();
-    for (const Index m : pending) {
-      MemberFit& fit = fits_[m];
-      fit.left = fit.tired = false;
-      fit.next_beta = fit.beta;
-      fit.next_f = fit.f;
-      // A first proof finds most gaps small enough where no violation is too large: only where it does not the engine estimates the gap itself.
-      fit.gap_target = fit.asked ? fit.gap : infinity;
-      fit.kkt_target = targets.ahead * targets.kkt;
-      const Index at = number * count(fits_.size()) + m;
-      if (fit.asked && found.done[at]) aim(fit, fit.gap * std::fabs(found.primal[at]), found.apart[at], found.apart_rounding[at], found.violation[at], gap_power);
-    }
-    std::vector<Room> rooms(static_cast<std::size_t>(core_count()));
-    for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
-      // Each thread has as many members as the others; those that are left over are solved one by one, with threads that share their blocks.
-      const Index together = count(pending.size()) - count(pending.size()) % thread_count();
-      share(together, [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread].pairs); });
-      for (Index k = together; k < count(pending.size()); ++k) step(fits_[pending[k]], targets.turns, rooms[0].pairs);
-      const double terms = expand(pending, &MemberFit::next_beta, &MemberFit::next_f);
-      share(count(pending.size()), [&](Index k, int thread) {
-        const Index m = pending[k];
-        judge(fits_[m], targets, terms, rooms[thread].proof, began, number * count(fits_.size()) + m, found);
-      });
-      std::erase_if(pending, [&](Index m) { return fits_[m].left || fits_[m].gap == 0.0; });
-    }
-    for (MemberFit& fit : fits_) fit.engine.reset();
-    for (MemberFit& fit : fits_) fit.gap = 0.0;
-  }
-
-  Vector known_f(Index member) const override { return covers_all() ? Vector(fits_[member].f) : Vector(); }
-  Vector beta(Index member) const override { return fits_[member].beta; }
-  double margin(Index member) const override { return fits_[member].margin; }
-
- private:
-  // Writes the family's own entries in float32 side by side, for pairs of all members at all C's. Without a copy where the table is in float32 already.
-  void copy_single() {
-    if (single_.data != nullptr || room_ == nullptr) return;
-    const Index stride = single_stride(m_);
-    share((m_ + strip - 1) / strip, [&](Index piece, int) {
-      for (Index i = piece * strip; i < std::min((piece + 1) * strip, m_); ++i) {
-        const T* const from = all_.row(places_[i]);
-        float* const to = room_ + i * stride;
-        for (Index j = 0; j < m_; j = ends_[j])
-          for (Index k = j; k < ends_[j]; ++k) to[k] = static_cast<float>(from[places_[j] + k - j]);
-        std::fill(to + m_, to + stride, 0.0f);
-      }
-    });
-    single_ = {room_, m_, stride, stride};
-  }
-
-  // Whether what was proven of the last problem of a member holds of the next one: the model has no losses, so that its P is the same with a larger C,
-  // and β, which has room to its bounds, is still feasible, with the same D. Otherwise nothing is known of the next problem.
-  bool keeps(MemberFit& fit, double C, double gap, Index at, SharedSolutions& found) const {
-    const double width = found.primal[at] - found.dual[at];
-    const bool kept = found.done[at] && !found.own[at] && C >= fit.C && width <= gap * std::fabs(found.primal[at]);
-    found.kept[at] = kept;
-    found.done[at] = kept;
-    found.seconds[at] = found.checked[at] = found.steps[at] = 0.0;
-    if (!kept) return false;
-    double norm = 0.0;
-    for (Index i = 0; i < m_; ++i) norm += fit.beta[i] * fit.f[i];
-    found.plain_primal[at] = 0.5 * norm + C / fit.C * (found.plain_primal[at] - 0.5 * norm);
-    fit.last_beta.clear();  // no line leads through a point that has not moved
-    return true;
-  }
-
-  bool covers_all() const { return m_ == all_.rows && ends_[0] == m_; }
-
-  FamilySamples samples() const { return {p_, diagonal_, zeros_, totals_, groups_, table_.margins}; }
-  DualBox box(const MemberFit& fit) const { return samples().box(fit); }
-
-  // f = Kβ for some members at a time; returns the roundings of each sum.
-  double expand(const std::vector<Index>& which, std::vector<double> MemberFit::* beta, std::vector<double> MemberFit::* f) {
-    std::vector<const double*> from;
-    for (const Index m : which) from.push_back((fits_[m].*beta).data());
-    std::vector<double*> to;
-    for (const Index m : which) {
-      (fits_[m].*f).resize(m_);
-      to.push_back((fits_[m].*f).data());
-    }
-    return table_products<T>(all_, places_, from, to);
-  }
-
-  // next_f = K next_β for the free variables of some members: for starts, whose f is not proven, with entries in float32 where that reads less.
-  void roughly_expand(const std::vector<Index>& which) {
-    copy_single();
-    Index rows = 0;
-    for (const Index m : which) rows += count(fits_[m].free.size());
-    if (single_.data == nullptr || rows > 2 * m_) {
-      expand(which, &MemberFit::next_beta, &MemberFit::next_f);
-      return;
-    }
-    std::vector<Index> moved;
-    std::vector<double> change;
-    for (const Index m : which) {
-      MemberFit& fit = fits_[m];
-      moved.clear();
-      change.clear();
-      for (const Index i : fit.free) {
-        moved.push_back(i);
-        change.push_back(fit.next_beta[i]);
-      }
-      fit.next_f.assign(m_, 0.0);
-      spread<float>({single_.data, m_, m_, single_.stride}, moved, change.data(), fit.next_f.data());
-    }
-  }
-
-  // Arrays for the problems of one thread.
-  struct Room {
-    proof::TableRoom proof;
-    SinglePairs pairs;
-  };
-
-  // From next_β and next_f to a point that meets the targets: by pairs in float32 as long as they get on, then by the engine.
-  void step(MemberFit& fit, double turns, SinglePairs& pairs) {
-    if (!fit.tired && !step_single(fit, turns, pairs)) fit.tired = true;
-    if (fit.tired) step_full(fit, turns);
-    const std::vector<double> found = fit.next_beta;
-    fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, found, fit.next_beta);
-  }
-
-  bool step_single(MemberFit& fit, double turns, SinglePairs& pairs) {
-    if (single_.data == nullptr) return false;
-    const double most = turns * static_cast<double>(m_) - fit.steps;
-    const SinglePairs::End end =
-        pairs.solve(box(fit), diagonal_.data(), single_, fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
-    fit.steps += pairs.steps();
-    return end == SinglePairs::End::reached;
-  }
-
-  void step_full(MemberFit& fit, double turns) {
-    if (!fit.engine) {
-      SmoEntries entries = {.places = places_};
-      if constexpr (sizeof(T) == 4) {
-        entries.given_single = all_;
-        entries.error = f32_error * *std::max_element(diagonal_.begin(), diagonal_.end());
-      } else {
-        entries.given = all_;
-      }
-      const Exact exact = [this](Vector beta, std::optional<Places>, double* f) { refresh(beta, f); };
-      refresh(fit.next_beta, fit.next_f.data());
-      fit.engine = make_smo({.dual = box(fit),
-                             .diagonal = diagonal_.data(),
-                             .groups = groups_.data(),
-                             .totals = {0.0},
-                             .coupled = true,
-                             .hard = false,
-                             .shift = 0.0,
-                             .zero = 0.0,
-                             .entry_work = 1.0},
-                            entries, exact, fit.next_beta, {.second_order = true, .cache_bytes = enough, .walk_first = true}, fit.next_f);
-    }
-    const double most = turns * static_cast<double>(m_);
-    SmoAdvance advance;
-    do {
-      advance = fit.engine->step(infinity, most - fit.steps, fit.gap_target, fit.kkt_target);
-      fit.steps += advance.iterations;
-    } while (advance.outcome == SmoOutcome::running && fit.steps < most);
-    fit.left = advance.outcome != SmoOutcome::ready;
-    fit.next_beta.assign(fit.engine->beta().begin(), fit.engine->beta().end());
-  }
-
-  void refresh(Vector beta, double* f) const { table_products<T>(all_, places_, {beta.data()}, {f}); }
-
-  void judge(MemberFit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
-    proof::Interval offsets[1];
-    const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
-    const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
-    // Where a closer proof is asked for, the distance from the optimum is what has to become small.
-    const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal), last = fit.kkt_target;
-    const double reached = fit.asked ? proven.apart : gap, rounding = fit.asked ? proven.apart_rounding : proven.rounding;
-    const bool known = found.done[at] > 0;
-    const bool closer = !known || (gap <= found.primal[at] - found.dual[at] && proven.apart <= found.apart[at]);
-    const bool met = std::isfinite(reached) && reached <= goal && proven.violation <= targets.kkt;
-    found.steps[at] = fit.steps;
-    found.seconds[at] += seconds_since(began);
-    if (closer && (met || (known && proven.violation <= targets.kkt))) {
-      found.done[at] = 1;
-      found.own[at] = proven.own;
-      found.low[at] = offsets[0].low;
-      found.high[at] = offsets[0].high;
-      found.primal[at] = proven.primal;
-      found.dual[at] = proven.dual;
-      found.rounding[at] = proven.rounding;
-      found.apart[at] = proven.apart;
-      found.apart_rounding[at] = proven.apart_rounding;
-      found.violation[at] = proven.violation;
-      found.outside[at] = proven.outside;
-      found.off[at] = proven.off;
-      found.plain_primal[at] = proven.plain_primal;
-      found.plain_dual[at] = proven.plain_dual;
-      found.margin[at] = fit.margin = proven.margin;
-      found.checked[at] = found.seconds[at];
-      fit.beta = fit.next_beta;
-      fit.f = fit.next_f;
-    } else if (!known) {  // where to go on from
-      fit.beta = fit.next_beta;
-      fit.f = fit.next_f;
-    }
-    if (met) fit.gap = 0.0;
-    // No better point of float64 would prove more where rounding is what is left.
-    fit.left = fit.left || !std::isfinite(reached) || (reached > goal && reached - rounding <= little * std::max(goal, rounding));
-    aim(fit, goal, reached, rounding, std::min(proven.violation, fit.kkt_target), 1.0);
-    fit.kkt_target = std::min(fit.kkt_target, targets.stricter * last);
-    fit.gap_target = std::isinf(fit.gap_target) ? fit.gap : targets.stricter * fit.gap_target;
-  }
-
-  // Sets the largest violation with which the gap is expected to be at the goal, where a point with that violation has that gap, a part of which is
-  // rounding, which stays.
-  static void aim(MemberFit& fit, double goal, double gap, double rounding, double violation, double power) {
-    if (!(gap > goal)) return;
-    const double share = std::max(goal - rounding, 0.9 * little * goal) / std::max(gap - rounding, little * goal);
-    fit.kkt_target = std::min(fit.kkt_target, violation * std::max(least_step, std::pow(trusted * share, power)));
-  }
-
-  const SharedTable& table_;
-  const Matrix<const T> all_;
-  const Places places_;
-  const Vector p_;
-  const Index m_;
-  std::vector<double> diagonal_, g_, r_, zeros_;
-  const std::vector<double> totals_ = {0.0};
-  std::vector<Index> groups_, ends_;
-  float* room_;  // for entries in float32; null where none are to be made
-  Matrix<const float> single_ = {};
-  std::vector<MemberFit> fits_;
-};
+Index SharedFits::room(Places starts) {
+  Index numbers = line;
+  for (std::size_t a = 0; a + 1 < starts.size(); ++a) numbers += single_room(starts[a + 1] - starts[a]);
+  return numbers;
+}
 
 SharedFits::SharedFits(const SharedTable& table)
     : table_(table), members_(table.weights.rows), values_(table.K, table.diagonal, table.g, table.r, table.places, table.starts) {
   const Index families = length(table.starts) - 1;
   longest_.resize(static_cast<std::size_t>(members_ * families));
   for (Index m = 0; m < members_; ++m) values_.longest(table.weights.row(m), Out(longest_).subspan(m * families, families));
-  for (std::vector<double>* each : {&found.low, &found.high, &found.steps, &found.seconds, &found.checked, &found.primal, &found.dual, &found.rounding,
-                                    &found.violation, &found.outside, &found.off, &found.plain_primal, &found.plain_dual, &found.margin, &found.apart,
-                                    &found.apart_rounding})
-    each->resize(static_cast<std::size_t>(families * members_));
-  found.done.resize(found.low.size());
-  found.own.resize(found.low.size());
-  found.kept.resize(found.low.size());
-  std::visit(
-      [&]<class T>(const Matrix<const T>& K) {
-        const bool suits = suits_single(table_.diagonal);
-        std::vector<std::size_t> at = {0};
-        for (Index a = 0; a < families; ++a) {
-          const Index m = table.starts[a + 1] - table.starts[a];
-          at.push_back(at.back() + (suits && !(sizeof(T) == 4 && m == K.rows) ? static_cast<std::size_t>(m * single_stride(m)) : 0));
-        }
-        if (at.back() > 0) single_ = Buffer(at.back() * sizeof(float));
-        float* const room = static_cast<float*>(single_.data());
-        for (Index a = 0; a < families; ++a)
-          families_.push_back(std::make_unique<FamilyOf<T>>(table_, K, a, at[a + 1] > at[a] ? room + at[a] : nullptr));
-      },
-      table_.K);
+  found.resize(families * members_);
+  const bool suits = suits_single(table_.diagonal), single = std::holds_alternative<Matrix<const float>>(table_.K);
+  // A family of all samples reads a table of float32 itself.
+  const auto copies = [&](Index a) { return suits && !(single && table.starts[a + 1] - table.starts[a] == length(table_.diagonal)); };
+  bool any = false;
+  for (Index a = 0; a < families; ++a) any = any || copies(a);
+  std::span<float> room = table_.room;
+  if (any && length(room) < SharedFits::room(table.starts)) {
+    const std::size_t numbers = static_cast<std::size_t>(SharedFits::room(table.starts));
+    single_ = Buffer(numbers * sizeof(float));
+    room = {static_cast<float*>(single_.data()), numbers};
+  }
+  const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(room.data()) % 64;
+  float* next = any ? room.data() + (past > 0 ? (64 - past) / sizeof(float) : 0) : nullptr;
+  for (Index a = 0; a < families; ++a) {
+    families_.push_back(make_family(table_, a, copies(a) ? next : nullptr));
+    if (copies(a)) next += single_room(table.starts[a + 1] - table.starts[a]);
+  }
 }
 
-SharedFits::~SharedFits() = default;
+template <class Work>
+void SharedFits::for_each(const Work& work) {
+  // Where threads share the members of a family, the thread that has the family has rooms for all of them.
+  const std::size_t cores = static_cast<std::size_t>(core_count());
+  rooms_.resize(std::max(rooms_.size(), cores));
+  for (std::vector<FamilyRoom>& each : rooms_) each.resize(std::max(each.size(), cores));
+  share(count(families_.size()), [&](Index a, int thread) { work(*families_[a], a, rooms_[thread]); });
+}
 
 void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
-  share(count(families_.size()), [&](Index a, int) {
-    families_[a]->state(C, gap, targets.kkt, a, found);
-    families_[a]->solve(targets, a, found);
+  for_each([&](Family& family, Index, std::vector<FamilyRoom>& rooms) {
+    family.state(C, gap, targets.kkt, found);
+    family.solve(targets, rooms, found);
   });
 }
 
+void SharedFits::go_ahead(Matrix<const double> C, Vector gap, const SharedTargets& targets) {
+  for_each([&](Family& family, Index, std::vector<FamilyRoom>& rooms) {
+    for (Index turn = 0; turn < C.rows; ++turn) {
+      const Vector costs(C.row(turn), static_cast<std::size_t>(members_));
+      family.state(costs, gap, targets.kkt, found);
+      family.solve(targets, rooms, found);
+      family.put_aside(turn, costs, found);
+    }
+  });
+}
+
+void SharedFits::take_up(Index turn, Vector C, Vector gap) {
+  for_each([&](Family& family, Index, std::vector<FamilyRoom>&) { family.take_up(turn, C, gap, found); });
+}
+
 void SharedFits::tighten(Vector gap, const SharedTargets& targets) {
-  share(count(families_.size()), [&](Index a, int) {
-    families_[a]->ask(gap.subspan(a * members_, members_));
-    families_[a]->solve(targets, a, found);
+  for_each([&](Family& family, Index a, std::vector<FamilyRoom>& rooms) {
+    family.ask(gap.subspan(a * members_, members_));
+    family.solve(targets, rooms, found);
   });
 }
 

@@ -14,42 +14,24 @@
 #include "core/span.hpp"
 #include "smo/active_set.hpp"
 #include "smo/family_values.hpp"
+#include "smo/shared_family.hpp"
+#include "smo/shared_problems.hpp"
 
 namespace gapless::smo {
-
-struct SharedTable {
-  Table K;                // of all samples
-  Vector diagonal, g, r;  // of each row of K; g and r as in proof/table_proof.hpp, where r counts the rounding to float32
-  Places places, starts;  // the samples of family a are the rows places[starts[a]] to places[starts[a + 1] − 1] of K
-  Vector p;               // goes with `places`: the label, −1 or 1, or the target
-  bool margins;           // whether the loss is the hinge, else ε-insensitive
-  Matrix<const double> weights;  // for each member and each row of K
-  Vector epsilon;                // of each member
-};
-
-struct SharedTargets {
-  double kkt;       // the bound on the largest violation
-  double ahead;     // the share of `kkt` that the engine aims at
-  double stricter;  // what both targets are multiplied by where the engine was ready and the proof did not agree
-  double turns;     // the most steps for each sample
-};
-
-// What was found for each problem: problem a · members + m is that of family a and member m. Where done is 0, the problem was not solved as asked.
-struct SharedSolutions {
-  std::vector<Index> done, own;
-  std::vector<Index> kept;  // whether all of this is that of the C before, which proves it of this one too
-  std::vector<double> low, high, steps, seconds, checked, primal, dual, rounding, violation, outside, off, plain_primal, plain_dual, margin;
-  std::vector<double> apart, apart_rounding;  // a bound on ‖w − w*‖², and its part for rounding
-};
 
 class SharedFits {
  public:
   explicit SharedFits(const SharedTable& table);
-  ~SharedFits();
   SharedFits(const SharedFits&) = delete;
+  // The numbers in float32 of the memory that all families take for their entries.
+  static Index room(Places starts);
 
   // Solves and proves the problems of the members m with C[m] > 0, each to the relative gap gap[m]; the others stay as they are.
   void advance(Vector C, Vector gap, const SharedTargets& targets);
+  // The same for several C's of each member, one row of C after the other. Each family goes through all of them, and what it found is put aside; the
+  // members are where they were at row `turn` after take_up(turn, that row, gap), for turns in ascending order.
+  void go_ahead(Matrix<const double> C, Vector gap, const SharedTargets& targets);
+  void take_up(Index turn, Vector C, Vector gap);
   // Goes on with the problems whose `gap` is positive, until `apart` is at most that share of P. What had been proven stays where no better proof is
   // found.
   void tighten(Vector gap, const SharedTargets& targets);
@@ -62,14 +44,14 @@ class SharedFits {
   SharedSolutions found;
 
  private:
-  class Family;
-  template <class T>
-  class FamilyOf;
+  template <class Work>
+  void for_each(const Work& work);
 
   SharedTable table_;
   Index members_;
   Buffer single_;  // the entries of all families in float32
   std::vector<std::unique_ptr<Family>> families_;
+  std::vector<std::vector<FamilyRoom>> rooms_;  // of each thread
   FamilyValues values_;
   std::vector<double> longest_;  // of each member and each family, the largest √k(x, x) of a sample that has weight
 };

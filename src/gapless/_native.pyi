@@ -617,10 +617,24 @@ class SharedFits:
     Many problems on one table of kernel entries; native/smo/shared_fits.hpp.
     """
 
-    def __init__(self, K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margins: bool, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], epsilon: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, K: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margins: bool, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], epsilon: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], room: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None) -> None: ...
+
+    @staticmethod
+    def room_for(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        The numbers in float32 of the memory `room` of families that begin there.
+        """
 
     def advance(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
         """Solve and prove the problems of the members whose C is positive."""
+
+    def go_ahead(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
+        """
+        Solve and prove the problems of one row of C after the other, and put them aside.
+        """
+
+    def take_up(self, turn: int, C: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Take up what was put aside of a row of C."""
 
     def tighten(self, gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
         """
@@ -636,13 +650,13 @@ class SharedFits:
         """
 
     @property
-    def done(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def done(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
         1 for a problem whose proof keeps the bounds, 0 where it is left to do.
         """
 
     @property
-    def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def kept(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """1 where everything is as it was at the C before."""
 
     @property
@@ -706,5 +720,5 @@ class SharedFits:
         """D at the engine's own point, as computed."""
 
     @property
-    def own(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def own(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """1 where w is that of the dual point, 0 where it was stretched."""

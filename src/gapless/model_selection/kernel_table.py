@@ -12,6 +12,7 @@ from gapless import _native
 from gapless.data.scale import LARGEST
 from gapless.kernels import RBF, Kernel, Panels
 from gapless.kernels.rounding import UNIT, distance_magnitudes, magnitudes
+from gapless.model_selection.families import Families
 
 FULL_BYTES = 2**30
 """The most memory for a table in float64; a larger one is in float32."""
@@ -42,6 +43,7 @@ class Tables:
         self.X = X
         self._gaussians = sum(_by_distance(kernel, X) for kernel in kernels)
         self._distances: np.ndarray | None = None
+        self._room: np.ndarray | None = None
         self._entries: np.ndarray | None = (
             None  # the last table, whose memory serves the next one: the first touch of fresh memory is slow
         )
@@ -74,6 +76,13 @@ class Tables:
                 entries[begin : begin + _STRIP, begin:] = strip
                 entries[begin:, begin : begin + _STRIP] = strip.T
         return KernelTable(entries, diagonal, g, r + 0.5 * (1 + 1e-6) * _ROUNDED / UNIT * g)
+
+    def room(self, families: Families) -> np.ndarray:
+        """Memory for entries in float32 of these families, which is no longer of use when it is asked for again."""
+        numbers = _native.SharedFits.room_for(families.starts)
+        if self._room is None or len(self._room) < numbers:
+            self._room = np.empty(numbers, dtype=np.float32)
+        return self._room
 
     def _gaussian(self, gamma: float) -> np.ndarray:
         n = self.X.shape[0]

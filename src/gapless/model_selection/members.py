@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longer is left to the estimator's own stages
 _CLOSELY = 0.01  # by hand: the share of the bound on violations that a fit with scores to be decided is solved to; most are then decided by one proof
+_CACHED = 1024  # by hand: the most samples of a family whose entries stay in the cache from one C to the next
+_AHEAD = 20_000  # the most problems, of some 50 microseconds each, that are solved before the user is told of the first
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
 
@@ -37,39 +39,61 @@ class Fit(NamedTuple):
 class Members:
     """The fits of one kernel: a member of the native object for each fold and each choice of terms."""
 
-    def __init__(self, families: Families, table: KernelTable, fits: list[Fit], estimator: SVC | SVR) -> None:
-        self._families, self._tol, self._kkt = families, estimator._gap_tol, estimator._kkt_tol
+    def __init__(
+        self, families: Families, table: KernelTable, room: np.ndarray, fits: list[Fit], estimator: SVC | SVR
+    ) -> None:
+        self._families, self._kkt = families, estimator._kkt_tol
         chains: dict[Any, list[Fit]] = defaultdict(list)
         for fit in sorted(fits, key=lambda fit: fit.C):
             chains[fit.fold, fit.terms].append(fit)
         self._chains = list(chains.values())
         self.longest = max(len(chain) for chain in self._chains)
+        self._gaps = np.full(len(self._chains), estimator._gap_tol)
         self._values: dict[int, Values] = {}  # of each member, at the C before
         self.length = np.sqrt(np.maximum(0.0, table.diagonal))
         weights = [families.weights(chain[0].fold, chain[0].terms) for chain in self._chains]
         epsilon = [families.epsilon(chain[0].terms) for chain in self._chains]
         self._native: Any = _native.SharedFits(
             table.entries, table.diagonal, table.g, table.r, families.places, families.starts, families.p, families.margins,
-            np.array(weights), np.array(epsilon),
+            np.array(weights), np.array(epsilon), room,
         )  # fmt: skip
+        largest, problems = np.diff(families.starts).max(), (len(families.starts) - 1) * len(self._chains)
+        self.step = max(1, _AHEAD // problems) if len(families.starts) > 2 and largest <= _CACHED else 1
+        self._costs = np.zeros((0, len(self._chains)))  # of the turns that are solved ahead
 
     def _aim(self, closely: float = 1.0) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
-    def advance(self, turn: int, folds: Sequence[int], wishes: Wishes) -> dict[int, Fit]:
-        """Solve the next C of each member of these folds, where that is still wanted; the fits by member."""
-        todo = {
-            member: chain[turn]
-            for member, chain in enumerate(self._chains)
-            if turn < len(chain) and chain[turn].fold in folds and wishes.begin(chain[turn].candidate, chain[turn].fold)
-        }
-        C = np.zeros(len(self._chains))
-        for member, fit in todo.items():
-            C[member] = fit.C
-        if todo:
-            aim = self._aim(_CLOSELY if wishes.needs_intervals and self._families.margins else 1.0)
-            self._native.advance(C, np.full(len(C), self._tol), **aim)
+    def advance(self, turns: range, folds: Sequence[int], wishes: Wishes) -> list[dict[int, Fit]]:
+        """Solve the next C's of each member of these folds, where they are still wanted; the fits of each turn by member.
+
+        Several turns are taken up one after the other (``take_up``), each before it is looked at.
+        """
+        todo = [
+            {
+                member: chain[turn]
+                for member, chain in enumerate(self._chains)
+                if turn < len(chain)
+                and chain[turn].fold in folds
+                and wishes.begin(chain[turn].candidate, chain[turn].fold)
+            }
+            for turn in turns
+        ]
+        self._costs = np.zeros((len(turns), len(self._chains)))
+        for row, fits in zip(self._costs, todo, strict=True):
+            for member, fit in fits.items():
+                row[member] = fit.C
+        aim = self._aim(_CLOSELY if wishes.needs_intervals and self._families.margins else 1.0)
+        if len(turns) > 1:
+            self._native.go_ahead(self._costs, self._gaps, **aim)
+        elif todo[0]:
+            self._native.advance(self._costs[0], self._gaps, **aim)
         return todo
+
+    def take_up(self, turn: int) -> None:
+        """Be at that one of the turns that were solved ahead; turns are taken up in their order."""
+        if len(self._costs) > 1:
+            self._native.take_up(turn, self._costs[turn], self._gaps)
 
     def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
         """What is known of the fits of these members, after their problems were solved as closely as the scores need."""

@@ -101,16 +101,23 @@ class SharedFits:
         table = stage.tables.table(kernel)
         if table is None:  # the fits say in words what is wrong
             return
-        members = Members(stage.plan.families, table, fits, stage.estimators[fits[0].candidate])
+        families = stage.plan.families
+        members = Members(families, table, stage.tables.room(families), fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
         for folds in stage.wishes.turns():
-            for turn in range(members.longest):
+            for first in range(0, members.longest, members.step):
                 began = time.perf_counter()
-                known = members.look(members.advance(turn, folds, stage.wishes), stage)
-                part = table_time + (time.perf_counter() - began) / max(1, len(known))
-                for fit, found in known:
-                    stage.done.add((fit.candidate, fit.fold))
-                    yield self._fitted(stage, members.length, fit, found, part)
+                turns = range(first, min(first + members.step, members.longest))
+                todo = members.advance(turns, folds, stage.wishes)
+                solving = table_time + (time.perf_counter() - began) / max(1, sum(map(len, todo)))
+                for turn, fits_of_turn in enumerate(todo):
+                    began = time.perf_counter()
+                    members.take_up(turn)
+                    known = members.look(fits_of_turn, stage)
+                    part = solving + (time.perf_counter() - began) / max(1, len(known))
+                    for fit, found in known:
+                        stage.done.add((fit.candidate, fit.fold))
+                        yield self._fitted(stage, members.length, fit, found, part)
 
     def _fitted(
         self, stage: _Stage, length: np.ndarray, fit: Fit, found: tuple[Trained, Values], seconds: float
