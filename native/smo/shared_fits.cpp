@@ -82,11 +82,11 @@ void SharedFits::tighten(Vector gap, const SharedTargets& targets) {
 }
 
 void SharedFits::beta(Index member, Out out) const {
-  Index at = 0;
-  for (const auto& family : families_) {
-    const double margin = family->margin(member);
-    for (const double b : family->beta(member)) out[at++] = b / margin;
-  }
+  share(count(families_.size()), [&](Index a, int) {
+    const double margin = families_[a]->margin(member);
+    double* to = out.data() + table_.starts[a];
+    for (const double b : families_[a]->beta(member)) *to++ = b / margin;
+  });
 }
 
 void SharedFits::values(Index member, Places rows, Places which, bool flip, const SharedValues& out) const {
