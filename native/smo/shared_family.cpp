@@ -105,8 +105,8 @@ class FamilyOf final : public Family {
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
       // Each thread has as many members as the others; those that are left over are solved one by one, with threads that share their blocks.
       const Index together = count(pending.size()) - count(pending.size()) % thread_count();
-      share(together, [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread].pairs); });
-      for (Index k = together; k < count(pending.size()); ++k) step(fits_[pending[k]], targets.turns, rooms[0].pairs);
+      share(together, [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread]); });
+      for (Index k = together; k < count(pending.size()); ++k) step(fits_[pending[k]], targets.turns, rooms[0]);
       const double terms = expand(pending, &MemberFit::next_beta, &MemberFit::next_f);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];
@@ -240,12 +240,27 @@ class FamilyOf final : public Family {
     }
   }
 
-  // From next_β and next_f to a point that meets the targets: by pairs in float32 as long as they get on, then by the engine.
-  void step(MemberFit& fit, double turns, SinglePairs& pairs) {
-    if (!fit.tired && !step_single(fit, turns, pairs)) fit.tired = true;
-    if (fit.tired) step_full(fit, turns);
+  // From next_β and next_f to a point that meets the targets: by pairs in float32 as long as they get on, then by a walk over faces or by the engine.
+  void step(MemberFit& fit, double turns, FamilyRoom& room) {
+    if (!fit.tired && !step_single(fit, turns, room.pairs)) {
+      fit.tired = true;
+      refresh(fit.next_beta, fit.next_f.data());
+    }
+    if (fit.tired && !walk(fit, room.walk)) step_full(fit, turns);
     const std::vector<double> found = fit.next_beta;
     fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, found, fit.next_beta);
+  }
+
+  // The engine, which walks too, takes longer to begin than the walk of few samples takes.
+  bool walk(MemberFit& fit, TableWalk& walk) {
+    if (fit.engine || m_ > one_block) return false;
+    const double pair = 4.0 * static_cast<double>(m_);  // its work, as Turns counts it
+    const double most = walk_room * std::max(pair * fit.steps, FaceWalk::expected_work(box(fit), m_, fit.next_beta.data()));
+    walk.stand_on<T>(all_, places_, ends_);
+    const bool reached =
+        walk.solve(box(fit), diagonal_.data(), groups_, totals_, walk_share * fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
+    fit.steps += std::ceil(walk.work() / pair);
+    return reached;
   }
 
   bool step_single(MemberFit& fit, double turns, SinglePairs& pairs) {
@@ -267,7 +282,6 @@ class FamilyOf final : public Family {
         entries.given = all_;
       }
       const Exact exact = [this](Vector beta, std::optional<Places>, double* f) { refresh(beta, f); };
-      refresh(fit.next_beta, fit.next_f.data());
       fit.engine = make_smo({.dual = box(fit),
                              .diagonal = diagonal_.data(),
                              .groups = groups_.data(),
