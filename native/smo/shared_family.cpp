@@ -246,16 +246,18 @@ class FamilyOf final : public Family {
       fit.tired = true;
       refresh(fit.next_beta, fit.next_f.data());
     }
-    if (fit.tired && !walk(fit, room.walk)) step_full(fit, turns);
+    if (fit.tired && !walk(fit, turns, room.walk)) step_full(fit, turns);
     const std::vector<double> found = fit.next_beta;
     fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, found, fit.next_beta);
   }
 
   // The engine, which walks too, takes longer to begin than the walk of few samples takes.
-  bool walk(MemberFit& fit, TableWalk& walk) {
+  bool walk(MemberFit& fit, double turns, TableWalk& walk) {
     if (fit.engine || m_ > one_block) return false;
     const double pair = 4.0 * static_cast<double>(m_);  // its work, as Turns counts it
-    const double most = walk_room * std::max(pair * fit.steps, FaceWalk::expected_work(box(fit), m_, fit.next_beta.data()));
+    const double most = std::min(walk_room * std::max(pair * fit.steps, FaceWalk::expected_work(box(fit), m_, fit.next_beta.data())),
+                                 pair * (turns * static_cast<double>(m_) - fit.steps));
+    if (!(most > 0.0)) return false;
     walk.stand_on<T>(all_, places_, ends_);
     const bool reached =
         walk.solve(box(fit), diagonal_.data(), groups_, totals_, walk_share * fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
