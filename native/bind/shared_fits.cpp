@@ -23,6 +23,7 @@ struct SharedFits {
   bool margins;
   In2<double> weights;
   In<double> epsilon;
+  std::optional<In<Index>> same;
   std::optional<InOut<float>> room;
   smo::SharedFits fits{smo::SharedTable{.K = square(),
                         .diagonal = view(diagonal),
@@ -34,6 +35,7 @@ struct SharedFits {
                         .margins = margins,
                         .weights = {weights.data(), count(weights.shape(0)), count(weights.shape(1)), count(weights.shape(1))},
                         .epsilon = view(epsilon),
+                        .same = same ? view(*same) : Places(),
                         .room = room ? view(*room) : std::span<float>()}};
 
   std::variant<Matrix<const float>, Matrix<const double>> square() const {
@@ -72,11 +74,12 @@ void bind_shared_fits(nb::module_& m) {
       .def(
           "__init__",
           [](SharedFits* self, std::variant<In2<float>, In2<double>> K, In<double> diagonal, In<double> g, In<double> r, In<Index> places,
-             In<Index> starts, In<double> p, bool margins, In2<double> weights, In<double> epsilon, std::optional<InOut<float>> room) {
-            new (self) SharedFits{K, diagonal, g, r, places, starts, p, margins, weights, epsilon, room};
+             In<Index> starts, In<double> p, bool margins, In2<double> weights, In<double> epsilon, std::optional<In<Index>> same,
+             std::optional<InOut<float>> room) {
+            new (self) SharedFits{K, diagonal, g, r, places, starts, p, margins, weights, epsilon, same, room};
           },
           nb::arg("K"), nb::arg("diagonal"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("p"), nb::arg("margins"),
-          nb::arg("weights"), nb::arg("epsilon"), nb::arg("room") = nb::none())
+          nb::arg("weights"), nb::arg("epsilon"), nb::arg("same") = nb::none(), nb::arg("room") = nb::none())
       .def_static(
           "room_for", [](In<Index> starts) { return smo::SharedFits::room(view(starts)); }, nb::arg("starts"),
           "The numbers in float32 of the memory `room` of families that begin there.")

@@ -85,7 +85,8 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   if (std::isnan(repair.outside)) return out;
   room.sizes.resize(beta.size());
   room.plain.resize(offsets.size());
-  const double largest = expansion_errors(beta, problem.g, problem.r, more * unit, terms + roundings, room.sizes);
+  const Vector factors = problem.factors.empty() ? Vector(beta) : problem.factors;
+  const double largest = expansion_errors(factors, problem.g, problem.r, more * unit, terms + roundings, room.sizes);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, f, {room.sizes, 1.0, least_error},
                               {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);

@@ -19,6 +19,7 @@ struct TableProblem {
   Vector totals;
   Vector g, r;   // of each sample: bounds on its kernel entries and on their errors, as kernels/rounding.py defines them
   bool margins;  // whether the loss is the hinge: a multiple of β is as feasible as β, and the best model may have no loss at all
+  Vector factors = {};  // what f was summed with, where that is not β: of samples that are the same, one may have the sum of their β, and the others 0
 };
 
 struct TableProof {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "core/pool.hpp"
 #include "core/runs.hpp"
@@ -44,6 +45,7 @@ class FamilyOf final : public Family {
     }
     groups_.assign(m_, 0);
     zeros_.assign(m_, 0.0);
+    if (!table.same.empty()) find_twins();
     if constexpr (sizeof(T) == 4)
       if (covers_all()) single_ = all_;
   }
@@ -69,11 +71,11 @@ class FamilyOf final : public Family {
     if (!further.empty()) roughly_expand(further);
     for (const Index m : further) stay_at_bounds(samples(), fits_[m], kkt);
     if (first.empty()) return;
-    expand(first, &MemberFit::next_beta, &MemberFit::next_f);
+    expand(first);
     for (const Index m : first) take_larger(samples(), fits_[m]);
     if (!table_.margins) return;
     for (const Index m : first) nearest_first(samples(), fits_[m]);
-    expand(first, &MemberFit::next_beta, &MemberFit::next_f);
+    expand(first);
     for (const Index m : first) take_larger(samples(), fits_[m]);
   }
 
@@ -107,7 +109,7 @@ class FamilyOf final : public Family {
       const Index together = count(pending.size()) - count(pending.size()) % thread_count();
       share(together, [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread]); });
       for (Index k = together; k < count(pending.size()); ++k) step(fits_[pending[k]], targets.turns, rooms[0]);
-      const double terms = expand(pending, &MemberFit::next_beta, &MemberFit::next_f);
+      const double terms = expand(pending);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];
         judge(fits_[m], targets, terms, rooms[thread].proof, began, first_ + m, found);
@@ -204,16 +206,33 @@ class FamilyOf final : public Family {
   FamilySamples samples() const { return {p_, diagonal_, zeros_, totals_, groups_, table_.margins}; }
   DualBox box(const MemberFit& fit) const { return samples().box(fit); }
 
-  // f = Kβ for some members at a time; returns the roundings of each sum.
-  double expand(const std::vector<Index>& which, std::vector<double> MemberFit::* beta, std::vector<double> MemberFit::* f) {
+  // Finds the samples that the family has twice, as it has those with labels that contradict each other. Samples that it has more often, as those of a
+  // regression, are left alone: a sum of several β may round more than is left of it.
+  void find_twins() {
+    std::vector<std::pair<Index, Index>> order;  // by sample
+    for (Index i = 0; i < m_; ++i) order.emplace_back(table_.same[places_[i]], i);
+    std::sort(order.begin(), order.end());
+    const auto differs = [&](std::size_t k, std::size_t other) { return other >= order.size() || order[k].first != order[other].first; };
+    for (std::size_t k = 1; k < order.size(); ++k)
+      if (!differs(k, k - 1) && differs(k, k + 1) && (k < 2 || differs(k, k - 2))) twins_.emplace_back(order[k - 1].second, order[k].second);
+  }
+
+  // next_f = K next_β for some members at a time; returns the roundings of each sum. Where a sample contradicts itself, its β of both labels grow with C
+  // and cancel: they are added up before the sum, so that it does not round what cancels.
+  double expand(const std::vector<Index>& which) {
     std::vector<const double*> from;
-    for (const Index m : which) from.push_back((fits_[m].*beta).data());
     std::vector<double*> to;
     for (const Index m : which) {
-      (fits_[m].*f).resize(m_);
-      to.push_back((fits_[m].*f).data());
+      MemberFit& fit = fits_[m];
+      fit.next_f.resize(m_);
+      to.push_back(fit.next_f.data());
+      from.push_back(fit.next_beta.data());
+      if (twins_.empty()) continue;
+      fit.factors = fit.next_beta;
+      for (const auto& [one, other] : twins_) fit.factors[one] += std::exchange(fit.factors[other], 0.0);
+      from.back() = fit.factors.data();
     }
-    return table_products<T>(all_, places_, from, to);
+    return table_products<T>(all_, places_, from, to) + (twins_.empty() ? 0.0 : 1.0);
   }
 
   // next_f = K next_β for the free variables of some members: for starts, whose f is not proven, with entries in float32 where that reads less.
@@ -222,7 +241,7 @@ class FamilyOf final : public Family {
     Index rows = 0;
     for (const Index m : which) rows += count(fits_[m].free.size());
     if (single_.data == nullptr || rows > 2 * m_) {
-      expand(which, &MemberFit::next_beta, &MemberFit::next_f);
+      expand(which);
       return;
     }
     std::vector<Index> moved;
@@ -309,7 +328,7 @@ class FamilyOf final : public Family {
 
   void judge(MemberFit& fit, const SharedTargets& targets, double terms, proof::TableRoom& room, Clock::time_point began, Index at, SharedSolutions& found) {
     proof::Interval offsets[1];
-    const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins};
+    const proof::TableProblem problem = {box(fit), groups_, totals_, g_, r_, table_.margins, twins_.empty() ? Vector() : Vector(fit.factors)};
     const proof::TableProof proven = proof::prove(problem, fit.repair, fit.next_beta, fit.next_f, terms, offsets, room);
     // Where a closer proof is asked for, the distance from the optimum is what has to become small.
     const double gap = proven.primal - proven.dual, goal = fit.gap * std::fabs(proven.primal), last = fit.kkt_target;
@@ -366,6 +385,7 @@ class FamilyOf final : public Family {
   std::vector<double> diagonal_, g_, r_, zeros_;
   const std::vector<double> totals_ = {0.0};
   std::vector<Index> groups_, ends_;
+  std::vector<std::pair<Index, Index>> twins_;  // samples that are the same
   float* room_;  // for entries in float32; null where none are to be made
   Matrix<const float> single_ = {};
   std::vector<MemberFit> fits_;

@@ -18,6 +18,7 @@ struct SharedTable {
   bool margins;           // whether the loss is the hinge, else ε-insensitive
   Matrix<const double> weights;  // for each member and each row of K
   Vector epsilon;                // of each member
+  Places same = {};              // for each row of K the first one whose sample is the same; empty where all are different
   std::span<float> room = {};    // memory for entries in float32, single_room() of them; where it is less, own memory is taken
 };
 

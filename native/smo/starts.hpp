@@ -17,6 +17,7 @@ struct MemberFit {
   double C = 0.0, gap = 0.0;  // `gap` is the target, 0 where nothing is to be done
   std::vector<double> beta, f, lower, upper, epsilon;  // f = Kβ
   std::vector<double> next_beta, next_f;               // the point to be proven
+  std::vector<double> factors;                         // what next_f was summed with, where samples of the family are the same
   double last_C = 0.0;                                 // the C before,
   std::vector<double> last_beta, last_f;               // its β and f, which are empty where there is none,
   std::vector<double> line_beta, line_f;               // and the line through both, at the next C

@@ -55,7 +55,8 @@ def test_the_winner_is_never_out(candidates, folds, seed, whole):
         k, j = divmod(int(place), folds)
         low, high = max(0.0, scores[k, j] - reach[0, k, j]), min(1.0, scores[k, j] + reach[1, k, j])
         # Not even by what is known of the fold that is under way.
-        assert not race.is_out(best) and not (k == best and race.is_out(k, j, high))
+        race.bound(k, j, high)
+        assert not race.is_out(best)
         if not race.is_out(k):
             race.put(k, j, scores[k, j], low, high)
         low, high = race.means()
@@ -255,18 +256,40 @@ def test_draws_are_raced_as_well():
     assert search.selection_.index == search.best_index_
 
 
-def test_folds_are_fitted_in_the_turns_that_would_have_cost_least():
-    race = Race(np.zeros((4, 5)), np.ones((4, 5)))
-    assert race.turns() == [range(5)]  # nobody is through
+def test_a_bound_on_a_fit_that_is_under_way_counts():
+    race = Race(np.zeros((2, 2)), np.ones((2, 2)))
+    for fold in range(2):
+        race.put(0, fold, 0.9, 0.9, 0.9)
+    race.bound(1, 0, 0.81)
+    assert not race.is_out(1)  # 0.81 and 1
+    race.bound(1, 1, 0.98)
+    assert race.is_out(1)
+    race.put(1, 0, 0.7, 0.7, 0.7)
+    race.put(1, 1, 0.8, 0.8, 0.8)
+    assert race.is_out(1) and not race.is_out(0)
+
+
+def test_folds_are_fitted_in_the_groups_that_cost_least():
+    race, every = Race(np.zeros((4, 5)), np.ones((4, 5))), [0, 1, 2, 3]
+    assert race.next_folds(every, 0, 1) == range(5) and not race.has_finisher()  # nobody has been seen
     for fold in range(5):
         race.put(0, fold, 0.9, 0.9, 0.9)
-    assert race.turns() == [range(5)]  # the only candidate that has been seen is not out after any number of folds
+    assert race.has_finisher()
+    assert race.next_folds(every, 0, 1) == range(
+        5
+    )  # the only candidate that has been seen is not out after any number of folds
     race.put(1, 0, 0.3, 0.3, 0.3)
     race.put(2, 0, 0.7, 0.7, 0.7)
     # With 0.3 a candidate is out after one fold, with 0.7 after two: (1 × 0.3 + 4) / 5 and (2 × 0.7 + 3) / 5 are below 0.9.
-    assert race.turns() == [range(1), range(1, 2), range(2, 5)]
+    assert race.next_folds(every, 0, 1) == range(1)
+    assert race.next_folds(every, 1, 1) == range(1, 2)
+    assert race.next_folds(every, 2, 1) == range(2, 5)
+    assert race.next_folds([3], 0, 1) == range(1)  # who has not been seen is taken to be like the others
+    assert race.next_folds([0, 3], 1, 1) == range(1, 5)
+    # A fold that is fitted alone takes half as long again where two are fitted at once.
+    assert race.next_folds(every, 0, 2) == range(2)
     race = Race(np.zeros((4, 5)), np.ones((4, 5)))
     for fold in range(5):
         race.put(0, fold, 0.6, 0.6, 0.6)
         race.put(1, fold, 0.58, 0.58, 0.58)
-    assert race.turns() == [range(5)]  # who is so close is out after all folds at the earliest
+    assert race.next_folds(every, 0, 1) == range(5)  # who is so close is out after all folds at the earliest

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gapless as gl
 from gapless.model_selection import GridSearchCV
 from gapless.model_selection.class_families import ClassFamilies
-from gapless.model_selection.same_rows import first_of_same
+from gapless.model_selection.same_rows import first_of_same, numbers_of_rows
 
 GRID = {"C": [0.1, 1.0, 30.0], "gamma": [0.3, 2.0]}
 
@@ -29,14 +29,14 @@ def repeated(seed: int, n: int = 90, classes: int = 2) -> tuple[np.ndarray, np.n
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=12))
 def test_first_of_same_by_comparing_each_with_each(samples: list[tuple[int, int, int]]) -> None:
     X, y = np.array(samples)[:, :2].astype(float), np.array(samples)[:, 2]
-    first, which = first_of_same(X, y)
+    first, which = first_of_same(numbers_of_rows(X), y)
     for i, sample in enumerate(samples):
         assert first[which[i]] == samples.index(sample)
     assert list(first) == sorted(first)
 
 
 def test_sparse_rows_are_their_own() -> None:
-    first, which = first_of_same(sp.csr_matrix(np.ones((3, 2))), np.zeros(3))
+    first, which = first_of_same(numbers_of_rows(sp.csr_matrix(np.ones((3, 2)))), np.zeros(3))
     assert list(first) == list(which) == [0, 1, 2]
 
 

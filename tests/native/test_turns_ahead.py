@@ -74,7 +74,7 @@ def test_memory_for_entries_may_be_given():
     room = np.full(_native.SharedFits.room_for(given.starts), np.nan, dtype=np.float32)
     g = np.ones(given.n)
     given.native = _native.SharedFits(
-        given.table, given.K.diagonal().copy(), g, 0.0 * g, given.places, given.starts, given.p, True, given.weights, given.epsilon, room
+        given.table, given.K.diagonal().copy(), g, 0.0 * g, given.places, given.starts, given.p, True, given.weights, given.epsilon, room=room
     )  # fmt: skip
     for C in (0.1, 10.0):
         task.advance(C)

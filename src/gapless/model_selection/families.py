@@ -9,7 +9,7 @@ import numpy as np
 
 from gapless.estimators.every_pair import EveryPair, Found
 from gapless.model_selection.fold import Answers
-from gapless.model_selection.same_rows import first_of_same
+from gapless.model_selection.same_rows import first_of_same, numbers_of_rows
 
 
 class Trained(NamedTuple):
@@ -57,6 +57,8 @@ class Families(ABC):
         The samples in the order of the table.
     place : array of int
         Of each sample its row of the table.
+    same : array of int
+        Of each row of the table the first one with the same features, whose label may be another.
     places, starts, p : arrays
         The rows of each family, where each family begins among them, and the label (−1 or 1) or target of each of these rows.
     margins : bool
@@ -76,11 +78,14 @@ class Families(ABC):
         scored_by = np.zeros(len(weight), dtype=np.int64)
         for number, (_, test) in enumerate(folds):
             scored_by[test] = number
-        first, which = first_of_same(X, self._take(y))
+        numbers = numbers_of_rows(X)
+        first, which = first_of_same(numbers, self._take(y))
         order = self._arrange(first, scored_by[first])
         place = np.empty(len(first), dtype=np.int64)
         place[order] = np.arange(len(first))
         self.place, self.rows = place[which], X[first[order]]
+        of_same, same = first_of_same(numbers[first[order]], np.zeros(len(first)))
+        self.same = of_same[same]
 
     @abstractmethod
     def _take(self, y: np.ndarray) -> np.ndarray:

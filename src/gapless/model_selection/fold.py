@@ -110,8 +110,12 @@ class Wishes(Protocol):
         """
         ...
 
-    def turns(self) -> list[range]:
-        """The folds in groups, after each of which candidates that are out are dropped."""
+    def has_finisher(self) -> bool:
+        """Whether some candidate is through all folds."""
+        ...
+
+    def next_folds(self, candidates: list[int], begin: int, at_once: int) -> range:
+        """The folds from ``begin`` on after which those of the candidates that are out are to be dropped, of which ``at_once`` run side by side."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longe
 _CLOSELY = 0.01  # by hand: the share of the bound on violations that a fit with scores to be decided is solved to; most are then decided by one proof
 _CACHED = 1024  # by hand: the most samples of a family whose entries stay in the cache from one C to the next
 _AHEAD = 20_000  # the most problems, of some 50 microseconds each, that are solved before the user is told of the first
+_ASKED = 2  # folds of a candidate of a race that are decided at a time
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
 
@@ -55,7 +56,7 @@ class Members:
         epsilon = [families.epsilon(chain[0].terms) for chain in self._chains]
         self._native: Any = _native.SharedFits(
             table.entries, table.diagonal, table.g, table.r, families.places, families.starts, families.p, families.margins,
-            np.array(weights), np.array(epsilon), room,
+            np.array(weights), np.array(epsilon), families.same, room,
         )  # fmt: skip
         largest, problems = np.diff(families.starts).max(), (len(families.starts) - 1) * len(self._chains)
         self.step = max(1, _AHEAD // problems) if len(families.starts) > 2 and largest <= _CACHED else 1
@@ -64,8 +65,10 @@ class Members:
     def _aim(self, closely: float = 1.0) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
-    def advance(self, turns: range, folds: Sequence[int], wishes: Wishes) -> list[dict[int, Fit]]:
-        """Solve the next C's of each member of these folds, where they are still wanted; the fits of each turn by member.
+    def advance(
+        self, turns: range, folds: Sequence[int], candidates: Sequence[int], wishes: Wishes
+    ) -> list[dict[int, Fit]]:
+        """Solve the next C's of each member of these folds, where the candidates are still wanted; the fits of each turn by member.
 
         Several turns are taken up one after the other (``take_up``), each before it is looked at.
         """
@@ -75,6 +78,7 @@ class Members:
                 for member, chain in enumerate(self._chains)
                 if turn < len(chain)
                 and chain[turn].fold in folds
+                and chain[turn].candidate in candidates
                 and wishes.begin(chain[turn].candidate, chain[turn].fold)
             }
             for turn in turns
@@ -99,22 +103,26 @@ class Members:
         """What is known of the fits of these members, after their problems were solved as closely as the scores need."""
         known = {member: self._look_first(member, fit) for member, fit in fits.items()}
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
-        left = set(fits)
-        for _ in range(self._families.closer_steps):
-            gaps = np.zeros(last.shape)
-            for member in sorted(left):
-                trained, values = known[member]
-                rows = stage.open_rows(fits[member], trained, values)
-                if rows is not None and trained.done:
-                    gaps[:, member] = self._closer(fits[member], trained, values, rows, last[:, member])
-                if not gaps[:, member].any():
-                    left.discard(member)
-            if not left:
+        left = dict.fromkeys(sorted(fits), self._families.closer_steps)  # how often each of them may still be asked for
+        while left:
+            gaps, asked = np.zeros(last.shape), Counter[int]()
+            for member in list(left):
+                fit, (trained, values) = fits[member], known[member]
+                if stage.wishes.races and asked[fit.candidate] == _ASKED:
+                    continue  # it may be out when these are decided
+                rows = stage.open_rows(fit, trained, values)
+                if rows is not None and trained.done and left[member] > 0:
+                    gaps[:, member] = self._closer(fit, trained, values, rows, last[:, member])
+                if gaps[:, member].any():
+                    asked[fit.candidate] += 1
+                    left[member] -= 1
+                else:
+                    del left[member]
+            if not gaps.any():
                 break
             self._native.tighten(gaps.ravel(), **self._aim())
-            for member in left:
-                changed = np.flatnonzero(gaps[:, member])
-                known[member] = self._look(member, fits[member], known[member][1], changed)
+            for member in np.flatnonzero(gaps.any(axis=0)).tolist():
+                known[member] = self._look(member, fits[member], known[member][1], np.flatnonzero(gaps[:, member]))
         self._values.update((member, known[member][1]) for member in fits)
         return [(fit, known[member]) for member, fit in fits.items()]
 

@@ -42,12 +42,13 @@ class Race:
         """(low, high): bounds on the mean score of each candidate."""
         return self.low.mean(axis=1), self.high.mean(axis=1)
 
-    def is_out(self, candidate: int, fold: int | None = None, high: float = np.inf) -> bool:
-        """Whether another candidate is proven to be better; ``high`` bounds the score on a fold whose fit is under way."""
-        scores = self.high[candidate].copy()
-        if fold is not None:
-            scores[fold] = min(scores[fold], high)
-        return bool(scores.mean() < self._now()[0])
+    def bound(self, candidate: int, fold: int, high: float) -> None:
+        """Take a bound on the score of a fit that is under way."""
+        self.high[candidate, fold] = min(self.high[candidate, fold], high)
+
+    def is_out(self, candidate: int) -> bool:
+        """Whether another candidate is proven to be better."""
+        return bool(self.high[candidate].mean() < self._now()[0])
 
     def by_promise(self) -> list[int]:
         """The candidates that are not out, those first that have scored best so far."""
@@ -68,30 +69,32 @@ class Race:
             self._standing = puts, limit, order
         return limit, order
 
-    def turns(self) -> list[range]:
-        """The folds in groups, after each of which candidates that are out are dropped: those that would have taken the fewest fits so far.
+    def has_finisher(self) -> bool:
+        """Whether some candidate has been scored on all folds, so that the others have one to keep up with."""
+        return not np.isnan(self._guess).any(axis=1).all()
 
-        Each candidate is taken to have on all folds the mean of the scores that it has been seen with. With no candidate through there is none to
-        lose against, and all folds are one group.
+    def next_folds(self, candidates: list[int], begin: int, at_once: int) -> range:
+        """The folds from ``begin`` on that these candidates are to be fitted on before those that are out are dropped: those with the fewest fits.
+
+        Each candidate is taken to have on all folds the mean of the scores that it has been seen with, and where none of them has been seen to be as
+        others are. Where ``at_once`` folds are fitted side by side, one that is left over takes half as long again.
         """
         folds = self.high.shape[1]
-        limit, known = self._now()[0], ~np.isnan(self._guess)
-        seen = known.any(axis=1)
-        if not seen.any() or not np.isfinite(limit):
-            return [range(folds)]
-        mean = np.where(known, self._guess, 0.0)[seen].sum(axis=1) / known[seen].sum(axis=1)
+        limit, seen = self._now()[0], ~np.isnan(self._guess).all(axis=1)
+        if not seen.any():
+            return range(begin, folds)
+        own = np.isin(np.arange(len(seen)), candidates) & seen
+        seen = own if own.any() else seen
+        mean = np.nanmean(self._guess[seen], axis=1)
         fitted, top = np.arange(folds)[:, None], self._best[seen].mean(axis=1)
         most = (fitted * mean + (folds - fitted) * top) / folds
         left = (~(most < limit)).mean(axis=1)  # the share of them that is in after so many folds
-        cost, ends = np.zeros(folds + 1), [folds] * folds
-        for begin in reversed(range(folds)):
-            costs = (np.arange(begin + 1, folds + 1) - begin + _TURN) * left[begin] + cost[begin + 1 :]
-            ends[begin] = begin + 1 + int(costs.argmin())
-            cost[begin] = costs.min()
-        groups = [range(ends[0])]
-        while groups[-1].stop < folds:
-            groups.append(range(groups[-1].stop, ends[groups[-1].stop]))
-        return groups
+        cost, end = np.zeros(folds + 1), folds
+        for first in reversed(range(begin, folds)):
+            sizes = np.arange(1, folds - first + 1)
+            costs = (sizes + 0.5 * (sizes % at_once > 0) + _TURN) * left[first] + cost[first + 1 :]
+            cost[first], end = costs.min(), first + 1 + int(costs.argmin())
+        return range(begin, end)
 
     def targets(self) -> dict[int, float]:
         """The candidates that are not separated from the best one, and how narrow the intervals of their scores have to become for that.

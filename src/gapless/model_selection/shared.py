@@ -52,6 +52,7 @@ from gapless.model_selection.regression_family import RegressionFamily
 FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamily}
 """What the samples of an estimator are, by its class."""
 
+_PAIR = 2  # folds of a race that are fitted side by side where a fit is one problem
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
 
 
@@ -79,8 +80,7 @@ class SharedFits:
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
         """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing.
 
-        A race fits each kernel on some folds first, so that a candidate that cannot keep up with the best one so far is dropped after few, and takes
-        kernels in the middle of the grid first, since good candidates are there more often than at its ends.
+        A race takes kernels in the middle of the grid first, since good candidates are there more often than at its ends.
         """
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
         plan = _Plan.of(self, estimators, folds)
@@ -104,11 +104,11 @@ class SharedFits:
         families = stage.plan.families
         members = Members(families, table, stage.tables.room(families), fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
-        for folds in stage.wishes.turns():
+        for folds, candidates in self._groups(stage, sorted({fit.candidate for fit in fits})):
             for first in range(0, members.longest, members.step):
                 began = time.perf_counter()
                 turns = range(first, min(first + members.step, members.longest))
-                todo = members.advance(turns, folds, stage.wishes)
+                todo = members.advance(turns, folds, candidates, stage.wishes)
                 solving = table_time + (time.perf_counter() - began) / max(1, sum(map(len, todo)))
                 for turn, fits_of_turn in enumerate(todo):
                     began = time.perf_counter()
@@ -118,6 +118,28 @@ class SharedFits:
                     for fit, found in known:
                         stage.done.add((fit.candidate, fit.fold))
                         yield self._fitted(stage, members.length, fit, found, part)
+
+    def _groups(self, stage: _Stage, candidates: list[int]) -> Iterator[tuple[range, list[int]]]:
+        """The folds that the candidates of a kernel are fitted on, some after the other, and which of the candidates.
+
+        In a race the first folds show which candidate is good. Where none is through all folds yet, that one goes through them; the others have to
+        keep up with it, and those that cannot are dropped after each group of folds.
+        """
+        wishes, n_folds = stage.wishes, len(stage.plan.folds)
+        if not wishes.races:
+            yield range(n_folds), candidates
+            return
+        # One problem at a time would keep one thread busy, and each group of folds reads a whole table anew.
+        several = len(stage.plan.families.starts) > 2
+        at_once, begin = 1 if several else _PAIR, 0
+        if several and not wishes.has_finisher():
+            begin = min(1, n_folds)
+            yield range(begin), candidates
+            yield range(n_folds), wishes.by_promise()[:1]
+        while begin < n_folds:
+            folds = wishes.next_folds(candidates, begin, at_once)
+            yield folds, candidates
+            begin = folds.stop
 
     def _fitted(
         self, stage: _Stage, length: np.ndarray, fit: Fit, found: tuple[Trained, Values], seconds: float
@@ -196,7 +218,8 @@ class _Others:
 
     def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self._wishes, self._done = wishes, done
-        self.open_rows, self.by_promise, self.turns = wishes.open_rows, wishes.by_promise, wishes.turns
+        self.open_rows, self.by_promise, self.next_folds = wishes.open_rows, wishes.by_promise, wishes.next_folds
+        self.has_finisher = wishes.has_finisher
         self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:

@@ -187,8 +187,11 @@ class _Group:
     def races(self) -> bool:
         return False  # a race is between folds, and these candidates have one
 
-    def turns(self) -> list[range]:
-        return [range(1)]
+    def has_finisher(self) -> bool:
+        return True
+
+    def next_folds(self, candidates: list[int], begin: int, at_once: int) -> range:
+        return range(begin, 1)
 
     def by_promise(self) -> list[int]:
         return [self.members.index(place) for place in self.wishes.by_promise() if place in self.members]

@@ -134,16 +134,22 @@ class SearchWishes:
             self.report.begin(candidate, fold)
         return wanted
 
-    def _is_out(self, candidate: int, *under_way: Any) -> bool:
-        return self.races and self.race is not None and self.race.is_out(candidate, *under_way)
+    def _is_out(self, candidate: int) -> bool:
+        return self.races and self.race is not None and self.race.is_out(candidate)
 
     def by_promise(self) -> list[int]:
         """The candidates that may still win, those first that have scored best so far."""
         return list(range(len(self.models))) if self.race is None else self.race.by_promise()
 
-    def turns(self) -> list[range]:
-        """The folds in groups, after each of which candidates that are out are dropped."""
-        return self.race.turns() if self.races and self.race is not None else [range(len(self.folds))]
+    def has_finisher(self) -> bool:
+        """Whether some candidate is through all folds."""
+        return self.race is not None and self.race.has_finisher()
+
+    def next_folds(self, candidates: list[int], begin: int, at_once: int) -> range:
+        """The folds from ``begin`` on after which candidates that are out are dropped."""
+        if self.races and self.race is not None:
+            return self.race.next_folds(candidates, begin, at_once)
+        return range(begin, len(self.folds))
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """The test rows that may be right as well as wrong; None of regressions, whose scores are decided only where candidates are close."""
@@ -156,10 +162,10 @@ class SearchWishes:
         y = self._targets[fold]
         rows = open_labels(y, classes, possible)
         metric = self._metrics[candidate].get(str(self.metric))
-        if self.races and metric is not None:
+        if self.races and self.race is not None and metric is not None:
             labels = classes[possible.argmax(axis=1)]
-            _, most = metric.between(y, labels, rows, classes, self._weight(fold))
-            if self._is_out(candidate, fold, most):
+            self.race.bound(candidate, fold, metric.between(y, labels, rows, classes, self._weight(fold))[1])
+            if self._is_out(candidate):
                 return None
         return rows
 
@@ -212,9 +218,13 @@ class Separating:
         """The candidates, as before."""
         return self.search.by_promise()
 
-    def turns(self) -> list[range]:
-        """All folds at once: no candidate is dropped."""
-        return [range(len(self.search.folds))]
+    def has_finisher(self) -> bool:
+        """Every candidate is through all folds."""
+        return True
+
+    def next_folds(self, candidates: list[int], begin: int, at_once: int) -> range:
+        """All folds: no candidate is dropped."""
+        return range(begin, len(self.search.folds))
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """All rows until the interval of the score is narrow enough."""
