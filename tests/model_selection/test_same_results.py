@@ -110,6 +110,8 @@ def test_pipelines(grid):
     assert_same(mine, other)
 
 
+# joblib's own word where a disk is slow: what the test asserts does not depend on it.
+@pytest.mark.filterwarnings("ignore:Persisting input arguments took:UserWarning")
 def test_a_pipeline_whose_steps_are_cached(tmp_path):
     pipeline = make_pipeline(StandardScaler(), gl.SVC(), memory=str(tmp_path))
     assert_same(*both("GridSearchCV", pipeline, {"svc__C": [1, 10], "standardscaler__with_mean": [True, False]}, IRIS))
