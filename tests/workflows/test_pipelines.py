@@ -93,6 +93,7 @@ def test_union_of_features(svm: ModuleType) -> None:
     assert_same_labels(model, built(other(svm)), X_test)
 
 
+@pytest.mark.filterwarnings("ignore:Persisting input arguments took:UserWarning")  # joblib's word where a disk is slow
 def test_cached_steps(svm: ModuleType, tmp_path: Path) -> None:
     X, X_test, y, _ = cancer()
     steps = [("scale", StandardScaler()), ("reduce", PCA(5)), ("svc", svm.SVC())]
