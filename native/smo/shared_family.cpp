@@ -170,6 +170,7 @@ class FamilyOf final : public Family {
       }
     });
     single_ = {room_, m_, stride, stride};
+    if (m_ > one_block) sparse_.take(single_, diagonal_.data());
   }
 
   // Whether what was proven of the last problem of a member holds of the next one: the model has no losses, so that its P is the same with a larger C,
@@ -261,7 +262,7 @@ class FamilyOf final : public Family {
 
   // From next_β and next_f to a point that meets the targets: by pairs in float32 as long as they get on, then by a walk over faces or by the engine.
   void step(MemberFit& fit, double turns, FamilyRoom& room) {
-    if (!fit.tired && !step_single(fit, turns, room.pairs)) {
+    if (!fit.tired && !step_single(fit, turns, room)) {
       fit.tired = true;
       refresh(fit.next_beta, fit.next_f.data());
     }
@@ -284,12 +285,15 @@ class FamilyOf final : public Family {
     return reached;
   }
 
-  bool step_single(MemberFit& fit, double turns, SinglePairs& pairs) {
+  bool step_single(MemberFit& fit, double turns, FamilyRoom& room) {
     if (single_.data == nullptr) return false;
     const double most = turns * static_cast<double>(m_) - fit.steps;
-    const SinglePairs::End end =
-        pairs.solve(box(fit), diagonal_.data(), single_, fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
-    fit.steps += pairs.steps();
+    const auto solve = [&](auto& pairs, const auto& K) {
+      const SinglePairs::End end = pairs.solve(box(fit), diagonal_.data(), K, fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
+      fit.steps += pairs.steps();
+      return end;
+    };
+    const SinglePairs::End end = sparse_.empty() ? solve(room.pairs, single_) : solve(room.sparse_pairs, sparse_);
     return end == SinglePairs::End::reached;
   }
 
@@ -388,6 +392,7 @@ class FamilyOf final : public Family {
   std::vector<std::pair<Index, Index>> twins_;  // samples that are the same
   float* room_;  // for entries in float32; null where none are to be made
   Matrix<const float> single_ = {};
+  SparseRows sparse_;  // the same, where few of them are not negligible
   std::vector<MemberFit> fits_;
   std::vector<Aside> aside_;  // turn by turn
 };

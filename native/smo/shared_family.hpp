@@ -11,6 +11,7 @@
 #include "proof/table_proof.hpp"
 #include "smo/shared_problems.hpp"
 #include "smo/single_pairs.hpp"
+#include "smo/sparse_pairs.hpp"
 #include "smo/table_walk.hpp"
 
 namespace gapless::smo {
@@ -19,6 +20,7 @@ namespace gapless::smo {
 struct FamilyRoom {
   proof::TableRoom proof;
   SinglePairs pairs;
+  SparsePairs sparse_pairs;
   TableWalk walk;
 };
 

@@ -17,6 +17,10 @@ struct SlopeLoops {
   SlopeRange (*slopes)(const DualBox& dual, Index n, const double* beta, const double* f, double* up, double* down);
   // The least number of variables, over all offsets, that violate by more than `kkt`, or about so.
   Index (*violators)(Index n, const double* up, const double* down, double top, double bottom, double kkt);
+  // The largest rise − f and the largest f − fall.
+  void (*ends)(const double* rise, const double* fall, const double* f, Index n, double& top, double& bottom);
+  // The number of entries of a row of a kernel matrix whose size is above the bound.
+  Index (*larger)(const float* row, Index n, float bound);
 };
 
 GAPLESS_DECLARE_LEVELS(SlopeLoops, slope_loops)

@@ -56,8 +56,25 @@ Index violators(Index n, const double* up, const double* down, double top, doubl
   return static_cast<Index>(found.total());
 }
 
+void ends(const double* rise, const double* fall, const double* f, Index n, double& top, double& bottom) {
+  LaneMost most(-infinity), least(-infinity);
+  by_lanes(0, n, [&]<class V>(Index k) {
+    const V value = read<V>(f + k);
+    most.add(V(read<V>(rise + k) - value));
+    least.add(V(value - read<V>(fall + k)));
+  });
+  top = most.total();
+  bottom = least.total();
+}
+
+Index larger(const float* row, Index n, float bound) {
+  Index found = 0;
+  for (Index k = 0; k < n; ++k) found += (row[k] > bound) | (row[k] < -bound);
+  return found;
+}
+
 }  // namespace
 
-extern const SlopeLoops slope_loops = {slopes, violators};
+extern const SlopeLoops slope_loops = {slopes, violators, ends, larger};
 
 }  // namespace gapless::smo::GAPLESS_LEVEL

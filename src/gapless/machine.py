@@ -36,6 +36,11 @@ def core_count() -> int:
     return _native.core_count()
 
 
+def thread_count() -> int:
+    """The number of threads that a compiled call from the present thread uses: that of the cores, or a limit where it is less."""
+    return _native.thread_count()
+
+
 def limit_threads_here(most: int) -> None:
     """Bound the threads of compiled calls from the present thread: a job among several takes its part of the cores."""
     _native.limit_threads_here(most)
@@ -66,7 +71,7 @@ def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
 
     The caller waits until all calls are done; the first exception is raised, and the calls that have not begun by then are dropped.
     """
-    threads = min(_native.thread_count(), len(items))
+    threads = min(thread_count(), len(items))
     with one_blas_thread():
         if threads <= 1:
             for item in items:

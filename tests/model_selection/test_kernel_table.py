@@ -106,6 +106,16 @@ def test_the_table_of_a_single_gaussian_kernel_takes_the_place_of_its_distances(
     assert tables._distances is None
 
 
+def test_tables_beside_each_other_have_the_distances_in_common_and_nothing_else(monkeypatch):
+    calls, original = [], _native.squared_distances
+    monkeypatch.setattr(_native, "squared_distances", lambda X, out: (calls.append(len(X)), original(X, out))[1])
+    tables = Tables(X, [RBF(0.1), Linear(), RBF(2.0)])
+    one, other = tables.table(RBF(0.1)), tables.beside().table(RBF(2.0))
+    assert calls == [41]
+    np.testing.assert_allclose(one.entries, RBF(0.1)(X), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(other.entries, RBF(2.0)(X), rtol=1e-12, atol=1e-300)
+
+
 def test_a_table_is_in_float32_where_float64_would_be_too_large(monkeypatch):
     for most, expected in ((8 * 41**2, np.float64), (8 * 41**2 - 1, np.float32)):
         monkeypatch.setattr(kernel_table, "FULL_BYTES", most)

@@ -90,9 +90,9 @@ def test_shared_work_is_not_done_for_fits_that_are_known(path, monkeypatch):
     solved = []
     original = SharedFits._fit_kernel
 
-    def fit_kernel(self, stage, kernel, fits, *more):
+    def fit_kernel(self, stage, tables, kernel, fits):
         solved.append((kernel.gamma, sorted({(fit.C, fit.fold) for fit in fits})))
-        return original(self, stage, kernel, fits, *more)
+        return original(self, stage, tables, kernel, fits)
 
     monkeypatch.setattr(SharedFits, "_fit_kernel", fit_kernel)
     searched(path, gl.SVC(), {"C": [1.0], "gamma": [0.1, 1.0]})

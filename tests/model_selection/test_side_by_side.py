@@ -9,6 +9,7 @@ import joblib
 import pytest
 import sklearn
 
+from gapless import _native
 from gapless.model_selection.side_by_side import side_by_side
 
 
@@ -40,6 +41,32 @@ def test_streams_run_at_the_same_time():
         yield k
 
     assert sorted(side_by_side(stream, 2, 2)) == [0, 1]
+
+
+def test_the_last_stream_has_all_cores():
+    first_is_over = threading.Event()
+
+    def stream(k):
+        if k == 0:
+            yield _native.thread_count()
+            return
+        first_is_over.wait(30)
+        while _native.thread_count() < 4:
+            yield _native.thread_count()
+        yield _native.thread_count()
+
+    limit = _native.thread_limit()
+    _native.pretend_cores(4)
+    _native.limit_threads(0)
+    try:
+        found = []
+        for item in side_by_side(stream, 2, 2):
+            found.append(item)
+            first_is_over.set()
+    finally:
+        _native.pretend_cores(0)
+        _native.limit_threads(limit)
+    assert found[0] == 2 and found[-1] == 4 and set(found) == {2, 4}
 
 
 def test_an_exception_ends_all():

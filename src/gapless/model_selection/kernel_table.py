@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,14 @@ class Tables:
             None  # the last table, whose memory serves the next one: the first touch of fresh memory is slow
         )
 
+    def beside(self) -> Tables:
+        """Tables of the same kernels with memory of their own, so that a table of each is of use at a time; both have the distances."""
+        if self._gaussians > 1:
+            self._measured()
+        other = copy(self)
+        other._room = other._entries = None
+        return other
+
     def table(self, kernel: Kernel) -> KernelTable | None:
         """The table of a kernel; None where an entry is too large for a proof, or too large or too small for float32 where that is needed.
 
@@ -85,18 +94,21 @@ class Tables:
         return self._room
 
     def _gaussian(self, gamma: float) -> np.ndarray:
-        n = self.X.shape[0]
+        distances = self._measured()
+        if self._gaussians == 1:  # nobody else needs the distances
+            self._entries, self._distances = distances, None
+        elif self._entries is None:
+            self._entries = np.empty_like(distances)
+        _native.gaussian(distances, gamma, self._entries)
+        return self._entries
+
+    def _measured(self) -> np.ndarray:
+        """The squared distances of all samples, which are computed once."""
         if self._distances is None:
+            n = self.X.shape[0]
             self._distances = np.empty((n, n))
             _native.squared_distances(np.ascontiguousarray(self.X, dtype=np.float64), self._distances)
-        if self._gaussians == 1:  # nobody else needs the distances
-            self._entries, self._distances = self._distances, None
-            _native.gaussian(self._entries, gamma, self._entries)
-            return self._entries
-        if self._entries is None:
-            self._entries = np.empty((n, n))
-        _native.gaussian(self._distances, gamma, self._entries)
-        return self._entries
+        return self._distances
 
 
 def _by_distance(kernel: Kernel, X: Any) -> bool:
@@ -114,6 +126,11 @@ def _suits_float32(g: np.ndarray) -> bool:
     limits, least = np.finfo(np.float32), g.min(where=g > 0, initial=np.inf)
     # Below the least normal number the error is the same for all numbers: that share of the least normal one.
     return bool(least >= np.sqrt(limits.tiny) and g.max() <= np.sqrt(0.5 * limits.max))
+
+
+def most_tables(n: int) -> int:
+    """How many tables of n samples may be in memory at a time, for kernels that are worked on side by side."""
+    return max(1, FULL_BYTES // (8 * n**2))
 
 
 def fits_in_memory(n: int) -> bool:

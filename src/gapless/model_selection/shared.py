@@ -31,6 +31,7 @@ from gapless.estimators import SVC, SVR
 from gapless.estimators.kernel_spec import dense_if_small, depends_on_samples, resolve_kernel
 from gapless.estimators.parameters import check_parameters
 from gapless.kernels import Kernel, Validity
+from gapless.machine import thread_count
 from gapless.model_selection.class_families import ClassFamilies
 from gapless.model_selection.families import Families, Trained, Values
 from gapless.model_selection.fold import (
@@ -44,14 +45,16 @@ from gapless.model_selection.fold import (
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.kernel_table import Tables, fits_in_memory
+from gapless.model_selection.kernel_table import Tables, fits_in_memory, most_tables
 from gapless.model_selection.members import Fit, Members
 from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.model_selection.regression_family import RegressionFamily
+from gapless.model_selection.side_by_side import side_by_side
 
 FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamily}
 """What the samples of an estimator are, by its class."""
 
+_SAMPLES = 64  # on which kernels are compared
 _PAIR = 2  # folds of a race that are fitted side by side where a fit is one problem
 _FEW = 400  # the most training samples of a fit whose score is decided with twice the digits, a microsecond or two for each kernel entry
 
@@ -78,31 +81,49 @@ class SharedFits:
         return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
-        """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing.
-
-        A race takes kernels in the middle of the grid first, since good candidates are there more often than at its ends.
-        """
+        """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing."""
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
         plan = _Plan.of(self, estimators, folds)
         done: set[tuple[int, int]] = set()
         if plan is not None:
-            stage, keys = _Stage(plan, estimators, wishes, done), list(plan.by_kernel)
-            if wishes.races:
-                keys = [keys[k] for k in np.argsort(np.abs(np.arange(len(keys)) - len(keys) / 2), kind="stable")]
-            for key in keys:
-                fits = [fit for fit in plan.by_kernel[key] if wishes.wanted(fit.candidate, fit.fold)]
-                if fits:
-                    yield from self._fit_kernel(stage, plan.kernels[key], fits)
+            yield from self._fit_kernels(_Stage(plan, estimators, wishes, done))
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
-    def _fit_kernel(self, stage: _Stage, kernel: Kernel, fits: list[Fit]) -> Iterator[FittedCandidate]:
+    def _fit_kernels(self, stage: _Stage) -> Iterator[FittedCandidate]:
+        """The fits of all kernels: of as many side by side as there are threads and memory for their tables, each on a thread of its own.
+
+        The five folds of a kernel do not keep two threads busy, and neither do scores, which are Python. Fits of few samples are Python for the most
+        part, and run one after the other. A race goes through one kernel after the other, with what it has learned from each, so that it does not
+        depend on time; it takes kernels in the middle of the grid first, since good candidates are there more often than at its ends.
+        """
+        plan, wishes, n = stage.plan, stage.wishes, stage.plan.families.rows.shape[0]
+        keys, tables = list(plan.by_kernel), [Tables(plan.families.rows, plan.kernels.values())]
+        if wishes.races:
+            keys = [keys[k] for k in np.argsort(np.abs(np.arange(len(keys)) - len(keys) / 2), kind="stable")]
+        elif n > _FEW:
+            tables += [tables[0].beside() for _ in range(min(thread_count(), len(keys), most_tables(n)) - 1)]
+            if len(tables) > 1:
+                keys.sort(key=lambda key: _closeness(plan.kernels[key], plan.families.rows))
+
+        def stream(place: int) -> Iterator[FittedCandidate]:
+            key, own = keys[place], tables.pop()
+            try:
+                fits = [fit for fit in plan.by_kernel[key] if wishes.wanted(fit.candidate, fit.fold)]
+                if fits:
+                    yield from self._fit_kernel(stage, own, plan.kernels[key], fits)
+            finally:
+                tables.append(own)
+
+        yield from side_by_side(stream, len(keys), len(tables))
+
+    def _fit_kernel(self, stage: _Stage, tables: Tables, kernel: Kernel, fits: list[Fit]) -> Iterator[FittedCandidate]:
         """The fits of one kernel, one group of folds after the other."""
         began = time.perf_counter()
-        table = stage.tables.table(kernel)
+        table = tables.table(kernel)
         if table is None:  # the fits say in words what is wrong
             return
         families = stage.plan.families
-        members = Members(families, table, stage.tables.room(families), fits, stage.estimators[fits[0].candidate])
+        members = Members(families, table, tables.room(families), fits, stage.estimators[fits[0].candidate])
         table_time = (time.perf_counter() - began) / len(fits)
         for folds, candidates in self._groups(stage, sorted({fit.candidate for fit in fits})):
             for first in range(0, members.longest, members.step):
@@ -187,7 +208,6 @@ class _Stage:
 
     def __init__(self, plan: _Plan, estimators: list[SVC | SVR], wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self.plan, self.estimators, self.wishes, self.done = plan, estimators, wishes, done
-        self.tables = Tables(plan.families.rows, plan.kernels.values())
         self._open: set[tuple[int, int]] = set()
 
     def needs_proof(self, fit: Fit, trained: Trained) -> bool:
@@ -311,6 +331,19 @@ class _Kernels:
         except (ValueError, TypeError, GaplessError):
             return None
         return None if kernel is None or not _is_told_by_its_name(kernel) else (repr(kernel), kernel)
+
+
+def _closeness(kernel: Kernel, X: Any) -> float:
+    """The mean entry of a kernel on a few samples, as a share of its diagonal: the smaller it is, the more support vectors and the longer the fits.
+
+    >>> from gapless.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> _closeness(RBF(10.0), X) < _closeness(RBF(0.1), X)
+    True
+    """
+    some = X[:: max(1, X.shape[0] // _SAMPLES)]
+    with np.errstate(all="ignore"):  # of kernels whose fits will tell
+        return float(np.mean(np.abs(kernel(some, some))) / np.mean(kernel.diag(some)))
 
 
 def _is_ordinary(estimator: SVC | SVR) -> bool:

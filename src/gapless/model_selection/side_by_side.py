@@ -42,20 +42,23 @@ def side_by_side(stream: Callable[[int], Iterator[Item]], count: int, n_jobs: in
 
     def run(place: int) -> None:
         running.add(threading.get_ident())
+        limit_threads_here(most)
         try:
             with config_context(**settings):
                 for item in stream(place):
                     if ended:
                         return
                     queue.put((item, None))
+                    # The last streams have the cores of those that have ended.
+                    limit_threads_here(max(most, core_count() // max(1, len(running))))
             queue.put((None, None))
         except BaseException as error:
             queue.put((None, error))
         finally:
             running.discard(threading.get_ident())
 
-    # The cores are divided among the jobs.
-    pool = ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, core_count() // jobs),))
+    most = max(1, core_count() // jobs)  # the cores are divided among the jobs
+    pool = ThreadPoolExecutor(jobs)
     left = count
     try:
         futures = [pool.submit(run, place) for place in range(count)]
