@@ -92,7 +92,7 @@ class FamilyOf final : public Family {
       if (fits_[m].gap > 0.0) pending.push_back(m);
     if (pending.empty()) return;
     const Clock::time_point began = Clock::now();
-    copy_single();
+    prepare_single();
     for (const Index m : pending) {
       MemberFit& fit = fits_[m];
       fit.left = fit.tired = false;
@@ -156,9 +156,14 @@ class FamilyOf final : public Family {
     bool kept;
   };
 
-  // Writes the family's own entries in float32 side by side, for pairs of all members at all C's. Without a copy where the table is in float32 already.
+  // Has the family's own entries in float32 side by side, for pairs of all members at all C's, and where few of them are not negligible, those alone.
+  void prepare_single() {
+    if (std::exchange(prepared_, true)) return;
+    if (single_.data == nullptr && room_ != nullptr) copy_single();
+    if (single_.data != nullptr && m_ > one_block) sparse_.take(single_, diagonal_.data());
+  }
+
   void copy_single() {
-    if (single_.data != nullptr || room_ == nullptr) return;
     const Index stride = single_stride(m_);
     share((m_ + strip - 1) / strip, [&](Index piece, int) {
       for (Index i = piece * strip; i < std::min((piece + 1) * strip, m_); ++i) {
@@ -170,7 +175,6 @@ class FamilyOf final : public Family {
       }
     });
     single_ = {room_, m_, stride, stride};
-    if (m_ > one_block) sparse_.take(single_, diagonal_.data());
   }
 
   // Whether what was proven of the last problem of a member holds of the next one: the model has no losses, so that its P is the same with a larger C,
@@ -238,7 +242,7 @@ class FamilyOf final : public Family {
 
   // next_f = K next_β for the free variables of some members: for starts, whose f is not proven, with entries in float32 where that reads less.
   void roughly_expand(const std::vector<Index>& which) {
-    copy_single();
+    prepare_single();
     Index rows = 0;
     for (const Index m : which) rows += count(fits_[m].free.size());
     if (single_.data == nullptr || rows > 2 * m_) {
@@ -392,7 +396,8 @@ class FamilyOf final : public Family {
   std::vector<std::pair<Index, Index>> twins_;  // samples that are the same
   float* room_;  // for entries in float32; null where none are to be made
   Matrix<const float> single_ = {};
-  SparseRows sparse_;  // the same, where few of them are not negligible
+  SparseRows sparse_;      // the same, where few of them are not negligible
+  bool prepared_ = false;  // whether both are there, where they are to be
   std::vector<MemberFit> fits_;
   std::vector<Aside> aside_;  // turn by turn
 };
