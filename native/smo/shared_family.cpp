@@ -22,21 +22,16 @@ constexpr double enough = 0x1p50;   // bytes for kernel entries, all of which ar
 // The gap of a point falls mostly as the square of its largest violation: it is expected to at first, and no longer where a proof has not agreed.
 constexpr double gap_power = 0.5, least_step = 1e-3;
 constexpr double little = 0.4;  // where no more of a gap than this share of the goal or of its rounding could be removed, it is left as it is
-constexpr Index strip = 64;         // rows of a table that a thread copies at a time
-constexpr double largest_single = 0x1p100;  // entries up to so much, and no less than one over it, are safe in float32
 constexpr double f32_error = 3e-8;  // the error of an entry that was rounded to float32, as a share of it, in the mean
-
-Index single_stride(Index m) { return (m + 15) / 16 * 16; }
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
 template <class T>
 class FamilyOf final : public Family {
  public:
-  // `room` is memory for the entries in float32, of single_stride(m) times m numbers, or null.
   FamilyOf(const SharedTable& table, Matrix<const T> K, Index a, float* room)
       : table_(table), all_(K), places_(table.places.subspan(table.starts[a], table.starts[a + 1] - table.starts[a])),
-        p_(table.p.subspan(table.starts[a], places_.size())), m_(length(places_)), first_(a * table.weights.rows), ends_(run_ends(places_)), room_(room),
+        p_(table.p.subspan(table.starts[a], places_.size())), m_(length(places_)), first_(a * table.weights.rows), ends_(run_ends(places_)), single_(room),
         fits_(table.weights.rows) {
     for (const Index place : places_) {
       diagonal_.push_back(table.diagonal[place]);
@@ -46,8 +41,6 @@ class FamilyOf final : public Family {
     groups_.assign(m_, 0);
     zeros_.assign(m_, 0.0);
     if (!table.same.empty()) find_twins();
-    if constexpr (sizeof(T) == 4)
-      if (covers_all()) single_ = all_;
   }
 
   void state(Vector C, Vector gap, double kkt, SharedSolutions& found) override {
@@ -92,7 +85,7 @@ class FamilyOf final : public Family {
       if (fits_[m].gap > 0.0) pending.push_back(m);
     if (pending.empty()) return;
     const Clock::time_point began = Clock::now();
-    prepare_single();
+    single_.prepare<T>(all_, places_, ends_, diagonal_.data());
     for (const Index m : pending) {
       MemberFit& fit = fits_[m];
       fit.left = fit.tired = false;
@@ -155,27 +148,6 @@ class FamilyOf final : public Family {
     SharedSolutions::Row found;
     bool kept;
   };
-
-  // Has the family's own entries in float32 side by side, for pairs of all members at all C's, and where few of them are not negligible, those alone.
-  void prepare_single() {
-    if (std::exchange(prepared_, true)) return;
-    if (single_.data == nullptr && room_ != nullptr) copy_single();
-    if (single_.data != nullptr && m_ > one_block) sparse_.take(single_, diagonal_.data());
-  }
-
-  void copy_single() {
-    const Index stride = single_stride(m_);
-    share((m_ + strip - 1) / strip, [&](Index piece, int) {
-      for (Index i = piece * strip; i < std::min((piece + 1) * strip, m_); ++i) {
-        const T* const from = all_.row(places_[i]);
-        float* const to = room_ + i * stride;
-        for (Index j = 0; j < m_; j = ends_[j])
-          for (Index k = j; k < ends_[j]; ++k) to[k] = static_cast<float>(from[places_[j] + k - j]);
-        std::fill(to + m_, to + stride, 0.0f);
-      }
-    });
-    single_ = {room_, m_, stride, stride};
-  }
 
   // Whether what was proven of the last problem of a member holds of the next one: the model has no losses, so that its P is the same with a larger C,
   // and β, which has room to its bounds, is still feasible, with the same D. Otherwise nothing is known of the next problem.
@@ -242,10 +214,10 @@ class FamilyOf final : public Family {
 
   // next_f = K next_β for the free variables of some members: for starts, whose f is not proven, with entries in float32 where that reads less.
   void roughly_expand(const std::vector<Index>& which) {
-    prepare_single();
+    single_.prepare<T>(all_, places_, ends_, diagonal_.data());
     Index rows = 0;
     for (const Index m : which) rows += count(fits_[m].free.size());
-    if (single_.data == nullptr || rows > 2 * m_) {
+    if (single_.all.data == nullptr || rows > 2 * m_) {
       expand(which);
       return;
     }
@@ -260,7 +232,7 @@ class FamilyOf final : public Family {
         change.push_back(fit.next_beta[i]);
       }
       fit.next_f.assign(m_, 0.0);
-      spread<float>({single_.data, m_, m_, single_.stride}, moved, change.data(), fit.next_f.data());
+      spread<float>({single_.all.data, m_, m_, single_.all.stride}, moved, change.data(), fit.next_f.data());
     }
   }
 
@@ -290,14 +262,14 @@ class FamilyOf final : public Family {
   }
 
   bool step_single(MemberFit& fit, double turns, FamilyRoom& room) {
-    if (single_.data == nullptr) return false;
+    if (single_.all.data == nullptr) return false;
     const double most = turns * static_cast<double>(m_) - fit.steps;
     const auto solve = [&](auto& pairs, const auto& K) {
       const SinglePairs::End end = pairs.solve(box(fit), diagonal_.data(), K, fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
       fit.steps += pairs.steps();
       return end;
     };
-    const SinglePairs::End end = sparse_.empty() ? solve(room.pairs, single_) : solve(room.sparse_pairs, sparse_);
+    const SinglePairs::End end = single_.few.empty() ? solve(room.pairs, single_.all) : solve(room.sparse_pairs, single_.few);
     return end == SinglePairs::End::reached;
   }
 
@@ -394,21 +366,12 @@ class FamilyOf final : public Family {
   const std::vector<double> totals_ = {0.0};
   std::vector<Index> groups_, ends_;
   std::vector<std::pair<Index, Index>> twins_;  // samples that are the same
-  float* room_;  // for entries in float32; null where none are to be made
-  Matrix<const float> single_ = {};
-  SparseRows sparse_;      // the same, where few of them are not negligible
-  bool prepared_ = false;  // whether both are there, where they are to be
+  SingleEntries single_;
   std::vector<MemberFit> fits_;
   std::vector<Aside> aside_;  // turn by turn
 };
 
 }  // namespace
-
-Index single_room(Index m) { return m * single_stride(m); }
-
-bool suits_single(Vector diagonal) {
-  return std::all_of(diagonal.begin(), diagonal.end(), [](double k) { return k <= largest_single && k >= 1.0 / largest_single; });
-}
 
 std::unique_ptr<Family> make_family(const SharedTable& table, Index a, float* room) {
   return std::visit([&]<class T>(const Matrix<const T>& K) -> std::unique_ptr<Family> { return std::make_unique<FamilyOf<T>>(table, K, a, room); },

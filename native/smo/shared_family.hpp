@@ -10,6 +10,7 @@
 #include "core/span.hpp"
 #include "proof/table_proof.hpp"
 #include "smo/shared_problems.hpp"
+#include "smo/single_entries.hpp"
 #include "smo/single_pairs.hpp"
 #include "smo/sparse_pairs.hpp"
 #include "smo/table_walk.hpp"
@@ -45,10 +46,5 @@ class Family {
 
 // Family number a of the table, which outlives it. `room` is memory for the family's entries in float32, single_room(m) numbers, or null.
 std::unique_ptr<Family> make_family(const SharedTable& table, Index a, float* room);
-
-// The numbers in float32 of the entries of a family of m samples.
-Index single_room(Index m);
-// Whether entries whose diagonal is this can be in float32.
-bool suits_single(Vector diagonal);
 
 }  // namespace gapless::smo
