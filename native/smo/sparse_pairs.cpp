@@ -6,7 +6,6 @@
 
 #include "core/cancel.hpp"
 #include "core/pool.hpp"
-#include "smo/face_walk.hpp"
 #include "smo/slope_loops.hpp"
 #include "smo/violation.hpp"
 
@@ -16,10 +15,12 @@ namespace {
 constexpr float negligible = 0x1p-25f;   // the largest rounding of a number of float32 below one
 constexpr double few = 0.05;             // the share of entries up to which pairs of neighbours take less time than blocks (benchmarks/selection.py)
 constexpr Index some_rows = 32;          // the rows that are looked at first
+constexpr Index strip = 64;              // rows that a thread looks at or copies at a time
 constexpr Index block = 64;              // samples whose largest slopes are kept
-constexpr Index listen_steps = 4096;     // pairs, each less than a microsecond, between two looks at the target in float64 and for Ctrl-C
+constexpr Index listen_steps = 4096;     // pairs, of a microsecond or a few, from one look for progress and for Ctrl-C to the next
 constexpr double never = 1e300;          // in the place of an infinite slope, where β cannot move
-constexpr Index most_idle = 3;           // looks that have not found the violation halved after which rounding hides the way
+constexpr Index most_idle = 3;           // looks that have not found the violation halved after which pairs are tired,
+constexpr double least_turns = 8.0;      // where each sample has had so many
 
 }  // namespace
 
@@ -28,14 +29,13 @@ bool SparseRows::take(Matrix<const float> K, const double* diagonal) {
   double least = infinity;
   for (Index k = 0; k < n; ++k) least = std::min(least, diagonal[k]);
   const float bound = negligible * static_cast<float>(least);
-  const auto counted = [&](Index i) { return slope_loops().larger(K.row(i), n, bound); };
+  const auto counted = [&](Index i) { return slope_loops().larger(K.row(i), n, bound) - (std::fabs(K.row(i)[i]) > bound); };
   Index found = 0, looked = 0;
   for (Index i = 0; i < n; i += std::max<Index>(1, n / some_rows), ++looked) found += counted(i);
   if (static_cast<double>(found) > few * static_cast<double>(looked * n)) return false;
   std::vector<Index> starts(n + 1, 0);
-  constexpr Index strip = 64;
   share((n + strip - 1) / strip, [&](Index piece, int) {
-    for (Index i = piece * strip; i < std::min((piece + 1) * strip, n); ++i) starts[i + 1] = counted(i) - 1;
+    for (Index i = piece * strip; i < std::min((piece + 1) * strip, n); ++i) starts[i + 1] = counted(i);
   });
   for (Index i = 0; i < n; ++i) starts[i + 1] += starts[i];
   if (static_cast<double>(starts[n]) > few * static_cast<double>(n * n)) return false;
@@ -134,6 +134,7 @@ SinglePairs::End SparsePairs::solve(const DualBox& dual, const double* diagonal,
   top_.resize(blocks);
   bottom_.resize(blocks);
   is_changed_.assign(blocks, 0);
+  changed_.clear();
   for (Index k = 0; k < n; ++k) set_slopes(dual, k, beta[k]);
   for (Index which = 0; which < blocks; ++which) look(which, n, f);
   steps_ = 0.0;
@@ -144,7 +145,7 @@ SinglePairs::End SparsePairs::solve(const DualBox& dual, const double* diagonal,
     if (worst <= target) return End::reached;
     idle = worst > 0.5 * least ? idle + 1 : 0;
     least = std::min(least, worst);
-    if (steps_ >= max_steps || (idle > most_idle && steps_ >= 8.0 * static_cast<double>(n))) return End::tired;
+    if (steps_ >= max_steps || (idle > most_idle && steps_ >= least_turns * static_cast<double>(n))) return End::tired;
     const Index most = static_cast<Index>(std::min(static_cast<double>(listen_steps), std::ceil(max_steps - steps_)));
     Index taken = 0;
     while (taken < most && step(dual, diagonal, K, target, beta, f)) ++taken;
