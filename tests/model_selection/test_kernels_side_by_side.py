@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import FitFailedWarning
 
 import gapless as gl
+from gapless.kernels import RBF, Chi2
 from gapless.model_selection import GridSearchCV, kernel_table, shared
 from gapless.model_selection.kernel_table import most_tables
 from gapless.model_selection.shared import SharedFits
@@ -77,3 +80,16 @@ def test_an_error_of_one_kernel_ends_the_search(monkeypatch):
     monkeypatch.setattr(SharedFits, "_fit_kernel", fit_kernel)
     with pytest.raises(KeyError, match="wrong"):
         searched(monkeypatch, (X[:, 0] > 0).astype(int), 3)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_kernel_that_does_not_take_the_samples_fails_alone(monkeypatch, threads):
+    monkeypatch.setattr(shared, "thread_count", lambda: threads)
+    search = GridSearchCV(gl.SVC(), {"kernel": [Chi2(), RBF(0.1)]}, cv=3)
+    with (
+        pytest.warns(FitFailedWarning, match="Chi2 needs data without negative entries"),
+        np.errstate(invalid="ignore"),
+    ):
+        warnings.filterwarnings("ignore", "One or more of the test scores are non-finite")
+        search.fit(X, (X[:, 0] > 0).astype(int))
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False] and search.best_index_ == 1

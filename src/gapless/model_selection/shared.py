@@ -119,7 +119,10 @@ class SharedFits:
     def _fit_kernel(self, stage: _Stage, tables: Tables, kernel: Kernel, fits: list[Fit]) -> Iterator[FittedCandidate]:
         """The fits of one kernel, one group of folds after the other."""
         began = time.perf_counter()
-        table = tables.table(kernel)
+        try:
+            table = tables.table(kernel)
+        except (ValueError, GaplessError):  # of a kernel that does not take these samples
+            table = None
         if table is None:  # the fits say in words what is wrong
             return
         families = stage.plan.families
@@ -342,8 +345,11 @@ def _closeness(kernel: Kernel, X: Any) -> float:
     True
     """
     some = X[:: max(1, X.shape[0] // _SAMPLES)]
-    with np.errstate(all="ignore"):  # of kernels whose fits will tell
-        return float(np.mean(np.abs(kernel(some, some))) / np.mean(kernel.diag(some)))
+    try:
+        with np.errstate(all="ignore"):
+            return float(np.mean(np.abs(kernel(some, some))) / np.mean(kernel.diag(some)))
+    except (ValueError, GaplessError):  # of a kernel that does not take these samples, as its fits will tell
+        return math.inf
 
 
 def _is_ordinary(estimator: SVC | SVR) -> bool:

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 
 from gapless.background import interrupt_thread
-from gapless.machine import core_count, limit_threads_here
+from gapless.machine import limit_threads_here, thread_count
 
 Item = TypeVar("Item")
 
@@ -49,15 +49,16 @@ def side_by_side(stream: Callable[[int], Iterator[Item]], count: int, n_jobs: in
                     if ended:
                         return
                     queue.put((item, None))
-                    # The last streams have the cores of those that have ended.
-                    limit_threads_here(max(most, core_count() // max(1, len(running))))
+                    # The last streams have the threads of those that have ended.
+                    limit_threads_here(max(most, threads // max(1, len(running))))
             queue.put((None, None))
         except BaseException as error:
             queue.put((None, error))
         finally:
             running.discard(threading.get_ident())
 
-    most = max(1, core_count() // jobs)  # the cores are divided among the jobs
+    threads = thread_count()  # of the caller, which are divided among the jobs
+    most = max(1, threads // jobs)
     pool = ThreadPoolExecutor(jobs)
     left = count
     try:
