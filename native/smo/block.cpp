@@ -177,11 +177,12 @@ Index BlockSolver<Dual, T>::solve_block(const Dual& dual, const double* diagonal
     return entropy_pairs<B>(dual, diagonal, K, second_order, max_steps, beta, f);
   } else {
     room_.resize(pair_room(K.matrix.columns));
-    const PairBlock<B> block = {dual, diagonal, K, K.matrix.rows, starts.data(), count(starts.size()) - 1};
+    PairTask<B> task = {{dual, diagonal, K, K.matrix.rows, starts.data(), count(starts.size()) - 1}, second_order, target, max_steps, beta, f, room_.data()};
     if constexpr (sizeof(B) == 4)
-      return pair_loops().single(block, second_order, target, max_steps, beta, f, room_.data());
+      pair_loops().single(&task, 1);
     else
-      return pair_loops().full(block, second_order, target, max_steps, beta, f, room_.data());
+      pair_loops().full(&task, 1);
+    return task.steps;
   }
 }
 

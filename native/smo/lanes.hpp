@@ -8,6 +8,10 @@
 #include <limits>
 #include <utility>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "core/span.hpp"
 
 namespace gapless::smo::GAPLESS_LEVEL {
@@ -53,6 +57,16 @@ template <class T>
 GAPLESS_INLINE void store(T* to, typename Lanes<T>::V v) { std::memcpy(to, &v, sizeof v); }
 template <class T>
 GAPLESS_INLINE typename Lanes<T>::V all(T x) { return typename Lanes<T>::V{} + x; }
+
+// The numbers from `first` on, one a lane.
+template <class T>
+GAPLESS_INLINE typename Lanes<T>::I lanes_from(Index first) {
+  using Int = typename Lanes<T>::Int;
+  static constexpr Int lane[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  typename Lanes<T>::I places;
+  std::memcpy(&places, lane, sizeof places);
+  return places + static_cast<Int>(first);
+}
 
 // The largest value so far of each lane and its place; of equal values the first.
 template <class T>
@@ -121,8 +135,22 @@ GAPLESS_INLINE V largest_lane(V v) {
     return v;
   }
 }
+template <int first, class V, std::size_t... lane>
+GAPLESS_INLINE auto part_of(V v, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(v, v, (first + static_cast<int>(lane))...);
+}
+// The largest of w lanes: of half as many each time, since a narrow vector takes less time than a wide one.
+template <int w, class V>
+GAPLESS_INLINE auto largest_number(V v) {
+  if constexpr (w == 2) {
+    return v[0] > v[1] ? v[0] : v[1];
+  } else {
+    const auto low = part_of<0>(v, std::make_index_sequence<w / 2>()), high = part_of<w / 2>(v, std::make_index_sequence<w / 2>());
+    return largest_number<w / 2>(high > low ? high : low);
+  }
+}
 template <class T>
-GAPLESS_INLINE T value_of(const Largest<T>& lanes) { return largest_lane<width<T> / 2, width<T>>(lanes.value)[0]; }
+GAPLESS_INLINE T largest_of(typename Lanes<T>::V v) { return largest_number<width<T>>(v); }
 // The largest value of all lanes; of equal ones the first place.
 template <class T>
 GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
@@ -135,12 +163,32 @@ GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
 }
 #else
 template <class T>
-GAPLESS_INLINE T value_of(const Largest<T>& lanes) { return lanes.value; }
+GAPLESS_INLINE T largest_of(T v) { return v; }
 template <class T>
 GAPLESS_INLINE Found<T> best_of(const Largest<T>& lanes) {
   return {lanes.value, lanes.place};
 }
 #endif
+
+// The largest value of two searches; of equal ones the first place.
+template <class T>
+GAPLESS_INLINE Found<T> best_of(Largest<T> one, const Largest<T>& other) {
+#if defined(__AVX512F__)
+  // Mostly one lane has it, and then a mask tells which, sooner than places are compared.
+  if constexpr (sizeof(T) == 4) {
+    alignas(64) std::int32_t places[32];
+    std::memcpy(places, &one.place, 64);
+    std::memcpy(places + 16, &other.place, 64);
+    const float value = largest_of<float>(one.value > other.value ? one.value : other.value);
+    const auto wide = all(value);
+    const unsigned mask = static_cast<unsigned>(_mm512_cmp_ps_mask(one.value, wide, _CMP_EQ_OQ)) |
+                          static_cast<unsigned>(_mm512_cmp_ps_mask(other.value, wide, _CMP_EQ_OQ)) << 16;
+    if (__builtin_expect(mask != 0 && (mask & (mask - 1)) == 0, 1)) return {value, places[__builtin_ctz(mask)]};
+  }
+#endif
+  one.see(other);
+  return best_of(one);
+}
 
 }  // namespace
 }  // namespace gapless::smo::GAPLESS_LEVEL

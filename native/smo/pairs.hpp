@@ -3,7 +3,8 @@
 //
 // i has the largest rise − f; j has the least fall − f or, to second order, is the k whose pair gains most, (slope of the pair)² / its curvature. A
 // step takes two sweeps over the block, in the precision of its matrix: one finds j, the other moves f and finds the next i. In float32 the sweeps
-// move f less its value at the margin, so that it has all its digits where they matter; the step itself is computed in float64.
+// move f less its value at the margin, so that it has all its digits where they matter; the step itself is computed in float64. Half of the time of a
+// short sweep is spent on waiting for its end, so that small problems are solved several at a time.
 #pragma once
 
 #include "core/dual.hpp"
@@ -25,14 +26,28 @@ struct PairBlock {
   Index n_groups;
 };
 
-// The numbers in float64 of scratch memory for a block whose matrix has so many columns.
-constexpr Index pair_room(Index columns) { return 5 * (columns + 64); }
+// How far apart vectors are in the scratch memory of a block whose matrix has so many columns, and the numbers in float64 of that memory.
+constexpr Index pair_apart(Index columns) { return (columns + 31) / 16 * 16; }
+constexpr Index pair_room(Index columns) { return 5 * pair_apart(columns); }
 
-// Each loop makes pairs until no violation is above `target`, at most `max_steps`. It writes beta, and f in the precision of K, and returns the steps
-// taken.
+// A problem: pairs are made until no violation is above `target`, at most `max_steps` of them. Its beta is written, and f in the precision of K.
+template <class T>
+struct PairTask {
+  PairBlock<T> block;
+  bool second_order;
+  double target;
+  Index max_steps;
+  double *beta, *f;
+  double* room;     // pair_room(K's columns) numbers
+  Index steps = 0;  // is written: the pairs that were made
+};
+
+inline constexpr Index most_pair_tasks = 8;
+
+// Each loop solves some problems at a time, at most `most_pair_tasks`; what becomes of one does not depend on the others.
 struct PairLoops {
-  Index (*single)(const PairBlock<float>& block, bool second_order, double target, Index max_steps, double* beta, double* f, double* room);
-  Index (*full)(const PairBlock<double>& block, bool second_order, double target, Index max_steps, double* beta, double* f, double* room);
+  void (*single)(PairTask<float>* tasks, Index count);
+  void (*full)(PairTask<double>* tasks, Index count);
 };
 
 GAPLESS_DECLARE_LEVELS(PairLoops, pair_loops)

@@ -98,10 +98,13 @@ class FamilyOf final : public Family {
       if (fit.asked && found.done[at]) aim(fit, fit.gap * std::fabs(found.primal[at]), found.apart[at], found.apart_rounding[at], found.violation[at], gap_power);
     }
     for (int proofs = 0; proofs < most_proofs && !pending.empty(); ++proofs) {
-      // Each thread has as many members as the others; those that are left over are solved one by one, with threads that share their blocks.
-      const Index together = count(pending.size()) - count(pending.size()) % thread_count();
-      share(together, [&](Index k, int thread) { step(fits_[pending[k]], targets.turns, rooms[thread]); });
-      for (Index k = together; k < count(pending.size()); ++k) step(fits_[pending[k]], targets.turns, rooms[0]);
+      // Each thread has as many members as the others, small ones together; those that are left over are solved one by one, with threads that share
+      // their blocks.
+      const std::span<const Index> all(pending);
+      const Index many = count(pending.size()), threads = thread_count(), each = m_ <= one_block ? std::max<Index>(1, many / threads) : 1;
+      const Index parts = many / each / threads * threads;
+      share(parts, [&](Index part, int thread) { step(all.subspan(part * each, each), targets.turns, rooms[thread]); });
+      for (Index k = parts * each; k < many; ++k) step(all.subspan(k, 1), targets.turns, rooms[0]);
       const double terms = expand(pending);
       share(count(pending.size()), [&](Index k, int thread) {
         const Index m = pending[k];
@@ -236,15 +239,16 @@ class FamilyOf final : public Family {
     }
   }
 
-  // From next_β and next_f to a point that meets the targets: by pairs in float32 as long as they get on, then by a walk over faces or by the engine.
-  void step(MemberFit& fit, double turns, FamilyRoom& room) {
-    if (!fit.tired && !step_single(fit, turns, room)) {
-      fit.tired = true;
-      refresh(fit.next_beta, fit.next_f.data());
+  // From next_β and next_f of some members to points that meet the targets: by pairs in float32 as long as they get on, then by a walk over faces or
+  // by the engine.
+  void step(std::span<const Index> members, double turns, FamilyRoom& room) {
+    step_single(members, turns, room);
+    for (const Index m : members) {
+      MemberFit& fit = fits_[m];
+      if (fit.tired && !walk(fit, turns, room.walk)) step_full(fit, turns);
+      const std::vector<double> found = fit.next_beta;
+      fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, found, fit.next_beta);
     }
-    if (fit.tired && !walk(fit, turns, room.walk)) step_full(fit, turns);
-    const std::vector<double> found = fit.next_beta;
-    fit.repair = proof::feasible(fit.lower, fit.upper, groups_, totals_, true, found, fit.next_beta);
   }
 
   // The engine, which walks too, takes longer to begin than the walk of few samples takes.
@@ -261,16 +265,28 @@ class FamilyOf final : public Family {
     return reached;
   }
 
-  bool step_single(MemberFit& fit, double turns, FamilyRoom& room) {
-    if (single_.all.data == nullptr) return false;
-    const double most = turns * static_cast<double>(m_) - fit.steps;
-    const auto solve = [&](auto& pairs, const auto& K) {
-      const SinglePairs::End end = pairs.solve(box(fit), diagonal_.data(), K, fit.kkt_target, most, fit.next_beta.data(), fit.next_f.data());
-      fit.steps += pairs.steps();
-      return end;
-    };
-    const SinglePairs::End end = single_.few.empty() ? solve(room.pairs, single_.all) : solve(room.sparse_pairs, single_.few);
-    return end == SinglePairs::End::reached;
+  // Members whose pairs do not get on become tired.
+  void step_single(std::span<const Index> members, double turns, FamilyRoom& room) {
+    std::vector<SingleProblem> problems;
+    std::vector<MemberFit*> of;
+    for (const Index m : members) {
+      MemberFit& fit = fits_[m];
+      if (fit.tired) continue;
+      of.push_back(&fit);
+      problems.push_back({box(fit), fit.kkt_target, turns * static_cast<double>(m_) - fit.steps, fit.next_beta.data(), fit.next_f.data()});
+    }
+    if (single_.all.data == nullptr)
+      for (SingleProblem& problem : problems) problem.end = SingleProblem::End::tired;
+    else if (single_.few.empty())
+      room.pairs.solve(problems, diagonal_.data(), single_.all);
+    else
+      for (SingleProblem& problem : problems) room.sparse_pairs.solve(problem, diagonal_.data(), single_.few);
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      of[k]->steps += problems[k].steps;
+      if (problems[k].end == SingleProblem::End::reached) continue;
+      of[k]->tired = true;
+      refresh(of[k]->next_beta, of[k]->next_f.data());
+    }
   }
 
   void step_full(MemberFit& fit, double turns) {

@@ -4,29 +4,38 @@
 // does, and calls again where that is not enough: the next changes are smaller, and so are their errors.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "smo/block.hpp"
 
 namespace gapless::smo {
 
-class SinglePairs {
- public:
+// A problem of samples that share one offset, and what becomes of it: beta and f are written.
+struct SingleProblem {
   // No violation is above the target; pairs have taken as long as a walk over faces is expected to (face_walk.hpp), or all their steps; or rounding
   // hides the way.
   enum class End { reached, tired, lost };
 
-  // Maximises the dual of the samples whose kernel matrix is K, and which share one offset, until no violation is above `target`. Writes beta and f.
-  // Further columns of K are zeros, which fill up the last vector of a row.
-  End solve(const DualBox& dual, const double* diagonal, Matrix<const float> K, double target, double max_steps, double* beta, double* f);
+  DualBox dual;
+  double target, max_steps;
+  double *beta, *f;
+  End end = End::reached;
+  double steps = 0.0;  // the pairs that were made
+};
 
-  double steps() const { return steps_; }  // the pairs of the last call
+class SinglePairs {
+ public:
+  // Maximises the duals of problems on the samples whose kernel matrix is K, each until no violation is above its target. Further columns of K are
+  // zeros, which fill up the last vector of a row. What becomes of a problem does not depend on the others.
+  void solve(std::span<SingleProblem> problems, const double* diagonal, Matrix<const float> K);
 
  private:
+  void solve_together(std::span<SingleProblem> problems, const double* diagonal, Matrix<const float> K);
+
   BlockSolver<DualBox, float> blocks_;
   std::vector<double> up_, down_, room_;
   std::vector<Index> groups_;
-  double steps_ = 0.0;
 };
 
 }  // namespace gapless::smo

@@ -125,9 +125,8 @@ bool SparsePairs::step(const DualBox& dual, const double* diagonal, const Sparse
   return true;
 }
 
-SinglePairs::End SparsePairs::solve(const DualBox& dual, const double* diagonal, const SparseRows& K, double target, double max_steps, double* beta,
-                                    double* f) {
-  using End = SinglePairs::End;
+void SparsePairs::solve(SingleProblem& problem, const double* diagonal, const SparseRows& K) {
+  using End = SingleProblem::End;
   const Index n = K.size(), blocks = (n + block - 1) / block;
   rise_.resize(n);
   fall_.resize(n);
@@ -135,22 +134,24 @@ SinglePairs::End SparsePairs::solve(const DualBox& dual, const double* diagonal,
   bottom_.resize(blocks);
   is_changed_.assign(blocks, 0);
   changed_.clear();
-  for (Index k = 0; k < n; ++k) set_slopes(dual, k, beta[k]);
-  for (Index which = 0; which < blocks; ++which) look(which, n, f);
-  steps_ = 0.0;
+  for (Index k = 0; k < n; ++k) set_slopes(problem.dual, k, problem.beta[k]);
+  for (Index which = 0; which < blocks; ++which) look(which, n, problem.f);
   double least = infinity;
   for (Index idle = 0;;) {
     listen();
     const double worst = *std::max_element(top_.begin(), top_.end()) + *std::max_element(bottom_.begin(), bottom_.end());
-    if (worst <= target) return End::reached;
+    problem.end = End::reached;
+    if (worst <= problem.target) return;
     idle = worst > 0.5 * least ? idle + 1 : 0;
     least = std::min(least, worst);
-    if (steps_ >= max_steps || (idle > most_idle && steps_ >= least_turns * static_cast<double>(n))) return End::tired;
-    const Index most = static_cast<Index>(std::min(static_cast<double>(listen_steps), std::ceil(max_steps - steps_)));
+    problem.end = End::tired;
+    if (problem.steps >= problem.max_steps || (idle > most_idle && problem.steps >= least_turns * static_cast<double>(n))) return;
+    const Index most = static_cast<Index>(std::min(static_cast<double>(listen_steps), std::ceil(problem.max_steps - problem.steps)));
     Index taken = 0;
-    while (taken < most && step(dual, diagonal, K, target, beta, f)) ++taken;
-    steps_ += static_cast<double>(taken);
-    if (taken == 0) return End::lost;
+    while (taken < most && step(problem.dual, diagonal, K, problem.target, problem.beta, problem.f)) ++taken;
+    problem.steps += static_cast<double>(taken);
+    problem.end = End::lost;
+    if (taken == 0) return;
   }
 }
 

@@ -34,9 +34,7 @@ class SparseRows {
 class SparsePairs {
  public:
   // As SinglePairs::solve.
-  SinglePairs::End solve(const DualBox& dual, const double* diagonal, const SparseRows& K, double target, double max_steps, double* beta, double* f);
-
-  double steps() const { return steps_; }  // the pairs of the last call
+  void solve(SingleProblem& problem, const double* diagonal, const SparseRows& K);
 
  private:
   void set_slopes(const DualBox& dual, Index k, double beta);
@@ -47,7 +45,6 @@ class SparsePairs {
   std::vector<double> top_, bottom_;   // of each block of samples the largest rise − f, and the largest f − fall
   std::vector<Index> changed_;         // the blocks that are to be looked at
   std::vector<char> is_changed_;
-  double steps_ = 0.0;
 };
 
 }  // namespace gapless::smo
