@@ -2,46 +2,65 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
+#include "core/block_sums.hpp"
 #include "core/pool.hpp"
-#include "smo/table_reading.hpp"
+#include "core/row_sums.hpp"
+#include "core/runs.hpp"
 
 namespace gapless::smo {
 namespace {
 
-constexpr Index strip = 16 * block_rows;  // samples that a thread takes at a time
-
-// The products of at most block_models models.
 template <class T>
-double products(Matrix<const T> K, Places places, std::span<const double* const> beta, std::span<double* const> f) {
-  const Index m = length(places), models = count(beta.size()), padded = (models + block_pad - 1) / block_pad * block_pad;
+SumRows<T> sum_rows() {
+  if constexpr (sizeof(T) == 4)
+    return row_sum_loops().sum_single;
+  else
+    return row_sum_loops().sum_full;
+}
+
+// Samples that lie side by side in the table.
+struct Piece {
+  Index first, many;
+};
+
+std::vector<Piece> pieces_of(Places places) {
+  const std::vector<Index> ends = run_ends(places);
+  std::vector<Piece> pieces;
+  for (Index begin = 0; begin < length(places);) {
+    const Index many = std::min(row_columns, ends[begin] - begin);
+    pieces.push_back({begin, many});
+    begin += many;
+  }
+  return pieces;
+}
+
+// The products of at most row_models models.
+template <class T>
+double products(Matrix<const T> K, Places places, const std::vector<Piece>& pieces, std::span<const double* const> beta, std::span<double* const> f) {
+  const Index m = length(places), models = count(beta.size());
   std::vector<Index> taken;
   std::vector<double> factors;
-  taken.reserve(m + block_ahead);
-  factors.reserve(m * padded);
+  taken.reserve(m);
+  factors.reserve(m * models);
   for (Index i = 0; i < m; ++i) {
     if (std::all_of(beta.begin(), beta.end(), [i](const double* each) { return each[i] == 0.0; })) continue;
     taken.push_back(places[i]);
     for (const double* each : beta) factors.push_back(each[i]);
-    factors.resize(factors.size() + padded - models, 0.0);
   }
   const Index n = count(taken.size());
   if (n == 0) {
     for (double* each : f) std::fill_n(each, m, 0.0);
     return 0.0;
   }
-  const TableReading<T> reading(K, places, std::move(taken));
-  share((m + strip - 1) / strip, [&](Index piece, int) {
-    double sums[block_rows * block_models];
-    for (Index first = piece * strip; first < std::min((piece + 1) * strip, m); first += block_rows) {
-      const Index own = std::min(block_rows, m - first);
-      const T* from[block_rows];
-      for (Index k = 0; k < block_rows; ++k) from[k] = reading.rows[first + std::min(k, own - 1)];
-      sum_block<T>()(from, reading.columns.data(), factors.data(), n, padded, sums, padded);
-      for (Index k = 0; k < own; ++k)
-        for (Index each = 0; each < models; ++each) f[each][first + k] = sums[k * padded + each];
-    }
+  share(count(pieces.size()), [&](Index piece, int) {
+    const auto [first, many] = pieces[piece];
+    std::vector<const T*> rows;
+    rows.reserve(taken.size());
+    for (const Index row : taken) rows.push_back(K.row(row) + places[first]);
+    double* to[row_models];
+    for (Index each = 0; each < models; ++each) to[each] = f[each] + first;
+    sum_rows<T>()(rows.data(), factors.data(), n, models, many, to);
   });
   return block_roundings(n, 1);
 }
@@ -50,10 +69,11 @@ double products(Matrix<const T> K, Places places, std::span<const double* const>
 
 template <class T>
 double table_products(Matrix<const T> K, Places places, const std::vector<const double*>& beta, const std::vector<double*>& f) {
+  const std::vector<Piece> pieces = pieces_of(places);
   double roundings = 0.0;
-  for (std::size_t first = 0; first < beta.size(); first += block_models) {
-    const std::size_t many = std::min(beta.size() - first, static_cast<std::size_t>(block_models));
-    roundings = std::max(roundings, products<T>(K, places, {beta.data() + first, many}, {f.data() + first, many}));
+  for (std::size_t first = 0; first < beta.size(); first += row_models) {
+    const std::size_t many = std::min(beta.size() - first, static_cast<std::size_t>(row_models));
+    roundings = std::max(roundings, products<T>(K, places, pieces, {beta.data() + first, many}, {f.data() + first, many}));
   }
   return roundings;
 }

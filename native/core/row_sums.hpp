@@ -1,0 +1,27 @@
+// Sums of rows of a table, for several models at a time: each entry is read once for all models, and is multiplied with the factor of each of them. Where
+// sums of few models are wanted for many columns side by side, this fills the vectors that core/block_sums.hpp would fill with models.
+//
+// Products are added up as in core/block_sums.hpp, in groups of `block_group` rows and of so many groups: no product takes part in more than
+// block_roundings(n, 1) roundings.
+#pragma once
+
+#include "core/isa.hpp"
+#include "core/span.hpp"
+
+namespace gapless {
+
+inline constexpr Index row_models = 6;      // the most models at a time: their sums, of two vectors each, are in registers
+inline constexpr Index row_columns = 512;  // the most columns at a time: the sums of all models, 24 KiB, stay in the nearest cache
+
+// sums[m][c] = Σ over i < n of factors[i · models + m] rows[i][c] for each column c; n, models and columns are positive.
+template <class T>
+using SumRows = void (*)(const T* const* rows, const double* factors, Index n, Index models, Index columns, double* const* sums);
+
+struct RowSumLoops {
+  SumRows<float> sum_single;
+  SumRows<double> sum_full;
+};
+
+GAPLESS_DECLARE_LEVELS(RowSumLoops, row_sum_loops)
+
+}  // namespace gapless
