@@ -92,11 +92,11 @@ void bind_shared_fits(nb::module_& m) {
           nb::call_guard<nb::gil_scoped_release>(), "Solve and prove the problems of the members whose C is positive.")
       .def(
           "go_ahead",
-          [](SharedFits& self, In2<double> C, In<double> gap, double kkt, double ahead, double stricter, double turns) {
-            self.fits.go_ahead({C.data(), count(C.shape(0)), count(C.shape(1)), count(C.shape(1))}, view(gap), {kkt, ahead, stricter, turns});
+          [](SharedFits& self, In2<double> C, In<double> gap, Index first, Index last, double kkt, double ahead, double stricter, double turns) {
+            self.fits.go_ahead({C.data(), count(C.shape(0)), count(C.shape(1)), count(C.shape(1))}, view(gap), first, last, {kkt, ahead, stricter, turns});
           },
-          nb::arg("C"), nb::arg("gap"), nb::kw_only(), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"),
-          nb::call_guard<nb::gil_scoped_release>(), "Solve and prove the problems of one row of C after the other, and put them aside.")
+          nb::arg("C"), nb::arg("gap"), nb::arg("first"), nb::arg("last"), nb::kw_only(), nb::arg("kkt"), nb::arg("ahead"), nb::arg("stricter"), nb::arg("turns"),
+          nb::call_guard<nb::gil_scoped_release>(), "Solve and prove the problems of the families from first to last, of one row of C after the other, and put them aside.")
       .def(
           "take_up", [](SharedFits& self, Index turn, In<double> C, In<double> gap) { self.fits.take_up(turn, view(C), view(gap)); },
           nb::arg("turn"), nb::arg("C"), nb::arg("gap"), nb::call_guard<nb::gil_scoped_release>(),

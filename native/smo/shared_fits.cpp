@@ -44,12 +44,12 @@ SharedFits::SharedFits(const SharedTable& table)
 }
 
 template <class Work>
-void SharedFits::for_each(const Work& work) {
+void SharedFits::for_each(Index first, Index last, const Work& work) {
   // Where threads share the members of a family, the thread that has the family has rooms for all of them.
   const std::size_t cores = static_cast<std::size_t>(core_count());
   rooms_.resize(std::max(rooms_.size(), cores));
   for (std::vector<FamilyRoom>& each : rooms_) each.resize(std::max(each.size(), cores));
-  share(count(families_.size()), [&](Index a, int thread) { work(*families_[a], a, rooms_[thread]); });
+  share(last - first, [&](Index k, int thread) { work(*families_[first + k], first + k, rooms_[thread]); });
 }
 
 void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
@@ -59,8 +59,8 @@ void SharedFits::advance(Vector C, Vector gap, const SharedTargets& targets) {
   });
 }
 
-void SharedFits::go_ahead(Matrix<const double> C, Vector gap, const SharedTargets& targets) {
-  for_each([&](Family& family, Index, std::vector<FamilyRoom>& rooms) {
+void SharedFits::go_ahead(Matrix<const double> C, Vector gap, Index first, Index last, const SharedTargets& targets) {
+  for_each(first, last, [&](Family& family, Index, std::vector<FamilyRoom>& rooms) {
     for (Index turn = 0; turn < C.rows; ++turn) {
       const Vector costs(C.row(turn), static_cast<std::size_t>(members_));
       family.state(costs, gap, targets.kkt, found);

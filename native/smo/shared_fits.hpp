@@ -28,9 +28,10 @@ class SharedFits {
 
   // Solves and proves the problems of the members m with C[m] > 0, each to the relative gap gap[m]; the others stay as they are.
   void advance(Vector C, Vector gap, const SharedTargets& targets);
-  // The same for several C's of each member, one row of C after the other. Each family goes through all of them, and what it found is put aside; the
-  // members are where they were at row `turn` after take_up(turn, that row, gap), for turns in ascending order.
-  void go_ahead(Matrix<const double> C, Vector gap, const SharedTargets& targets);
+  // The same for several C's of each member, one row of C after the other. Each family from `first` to `last` goes through all of them, and what it found
+  // is put aside; when all families have, the members are where they were at row `turn` after take_up(turn, that row, gap), for turns in ascending
+  // order.
+  void go_ahead(Matrix<const double> C, Vector gap, Index first, Index last, const SharedTargets& targets);
   void take_up(Index turn, Vector C, Vector gap);
   // Goes on with the problems whose `gap` is positive, until `apart` is at most that share of P. What had been proven stays where no better proof is
   // found.
@@ -45,7 +46,11 @@ class SharedFits {
 
  private:
   template <class Work>
-  void for_each(const Work& work);
+  void for_each(Index first, Index last, const Work& work);
+  template <class Work>
+  void for_each(const Work& work) {
+    for_each(0, count(families_.size()), work);
+  }
 
   SharedTable table_;
   Index members_;

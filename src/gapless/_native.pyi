@@ -628,9 +628,9 @@ class SharedFits:
     def advance(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
         """Solve and prove the problems of the members whose C is positive."""
 
-    def go_ahead(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
+    def go_ahead(self, C: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, last: int, *, kkt: float, ahead: float, stricter: float, turns: float) -> None:
         """
-        Solve and prove the problems of one row of C after the other, and put them aside.
+        Solve and prove the problems of the families from first to last, of one row of C after the other, and put them aside.
         """
 
     def take_up(self, turn: int, C: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:

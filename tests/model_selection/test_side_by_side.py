@@ -10,7 +10,7 @@ import pytest
 import sklearn
 
 from gapless import _native
-from gapless.model_selection.side_by_side import side_by_side
+from gapless.model_selection.side_by_side import side_by_side, use_free_threads
 
 
 @pytest.mark.parametrize("jobs", [None, 1, 2, 3, -1])
@@ -67,6 +67,35 @@ def test_the_last_stream_has_all_cores():
         _native.pretend_cores(0)
         _native.limit_threads(limit)
     assert found[0] == 2 and found[-1] == 4 and set(found) == {2, 4}
+
+
+def test_a_stream_asks_for_threads_that_have_become_free():
+    first_is_over = threading.Event()
+
+    def stream(k):
+        if k == 0:
+            yield 0
+            return
+        first_is_over.wait(30)
+        end = time.monotonic() + 30
+        while _native.thread_count() < 2 and time.monotonic() < end:
+            use_free_threads()
+        yield _native.thread_count()
+
+    limit, before = _native.thread_limit(), _native.limit_threads_here(0)
+    _native.pretend_cores(2)
+    _native.limit_threads(0)
+    try:
+        found = []
+        for item in side_by_side(stream, 2, 2):
+            found.append(item)
+            first_is_over.set()
+        use_free_threads()  # here nothing is to be had: no stream runs
+        assert found == [0, 2] and _native.thread_count() == 2
+    finally:
+        _native.pretend_cores(0)
+        _native.limit_threads(limit)
+        _native.limit_threads_here(before)
 
 
 def test_an_exception_ends_all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ from gapless.estimators.every_pair import Found
 from gapless.model_selection.families import Families, Trained, Values
 from gapless.model_selection.fold import Wishes
 from gapless.model_selection.kernel_table import KernelTable
+from gapless.model_selection.side_by_side import use_free_threads
 from gapless.solve import AHEAD, STRICTER
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _TURNS = 2000.0  # the most pairs of variables for each sample: what takes longe
 _CLOSELY = 0.01  # by hand: the share of the bound on violations that a fit with scores to be decided is solved to; most are then decided by one proof
 _CACHED = 1024  # by hand: the most samples of a family whose entries stay in the cache from one C to the next
 _AHEAD = 20_000  # the most problems, of some 50 microseconds each, that are solved before the user is told of the first
+_PARTS = 4  # by hand: of the families that are solved ahead; from one to the next, threads of kernels that are done come to help
 _ASKED = 2  # folds of a candidate of a race that are decided at a time
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
@@ -89,7 +92,11 @@ class Members:
                 row[member] = fit.C
         aim = self._aim(_CLOSELY if wishes.needs_intervals and self._families.margins else 1.0)
         if len(turns) > 1:
-            self._native.go_ahead(self._costs, self._gaps, **aim)
+            families = len(self._families.starts) - 1
+            bounds = np.linspace(0, families, min(_PARTS, families) + 1).astype(int).tolist()
+            for first, last in itertools.pairwise(bounds):
+                use_free_threads()
+                self._native.go_ahead(self._costs, self._gaps, first, last, **aim)
         elif todo[0]:
             self._native.advance(self._costs[0], self._gaps, **aim)
         return todo

@@ -19,6 +19,15 @@ Item = TypeVar("Item")
 _MOMENT = 0.2  # seconds that nobody notices; most threads end in this time
 
 
+_here = threading.local()
+
+
+def use_free_threads() -> None:
+    """Compiled calls from the thread of a stream use from now on the threads of streams that have ended, too."""
+    if hasattr(_here, "threads"):
+        limit_threads_here(_here.threads())
+
+
 def side_by_side(stream: Callable[[int], Iterator[Item]], count: int, n_jobs: int | None) -> Iterator[Item]:
     """The items of ``stream(0)``, …, ``stream(count − 1)``; of ``n_jobs`` streams at a time, as they come.
 
@@ -42,6 +51,7 @@ def side_by_side(stream: Callable[[int], Iterator[Item]], count: int, n_jobs: in
 
     def run(place: int) -> None:
         running.add(threading.get_ident())
+        _here.threads = lambda: max(most, threads // max(1, len(running)))
         limit_threads_here(most)
         try:
             with config_context(**settings):
@@ -49,8 +59,7 @@ def side_by_side(stream: Callable[[int], Iterator[Item]], count: int, n_jobs: in
                     if ended:
                         return
                     queue.put((item, None))
-                    # The last streams have the threads of those that have ended.
-                    limit_threads_here(max(most, threads // max(1, len(running))))
+                    use_free_threads()
             queue.put((None, None))
         except BaseException as error:
             queue.put((None, error))
