@@ -19,8 +19,7 @@ typedef double Half __attribute__((vector_size((pad < width ? pad : width) * siz
 using Half = double;
 #endif
 
-// A vector of one number, whose first half serves the half too: with two vectors the compiler would read the number first and then spread it twice.
-GAPLESS_INLINE V everywhere(double value) { return value - V{}; }
+// The first half of a vector of one number: with two vectors the compiler would read the number first and then spread it twice.
 GAPLESS_INLINE Half front(const V& vector) {
   Half out;
   std::memcpy(&out, &vector, sizeof(Half));

@@ -58,6 +58,9 @@ GAPLESS_INLINE Lanes<T> load(const T* from) {
   return out;
 }
 
+// A vector of one number.
+GAPLESS_INLINE Lanes<double> everywhere(double value) { return value - Lanes<double>{}; }
+
 // As many entries as a vector of float64 has lanes, converted to float64.
 GAPLESS_INLINE Lanes<double> load64(const double* from) { return load(from); }
 GAPLESS_INLINE Lanes<double> load64(const float* from) {

@@ -12,8 +12,6 @@ using V = Lanes<double>;
 constexpr Index chunk = 2 * lanes<double>;  // columns whose sums are in registers
 constexpr Index wide_group = block_group * block_group;
 
-GAPLESS_INLINE V everywhere(double value) { return value - V{}; }
-
 // Adds the sums of one group of rows to those of the groups before it, or writes them where it is the first.
 template <int models, class T>
 GAPLESS_INLINE void sum_chunk(const T* const* rows, Index column, const double* factors, Index n, bool first, double* const* sums, Index at) {

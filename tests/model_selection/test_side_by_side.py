@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import contextmanager
 
 import joblib
 import pytest
@@ -43,6 +44,19 @@ def test_streams_run_at_the_same_time():
     assert sorted(side_by_side(stream, 2, 2)) == [0, 1]
 
 
+@contextmanager
+def cores(count):
+    """A machine with so many cores, all of which may be used."""
+    limit = _native.thread_limit()
+    _native.pretend_cores(count)
+    _native.limit_threads(0)
+    try:
+        yield
+    finally:
+        _native.pretend_cores(0)
+        _native.limit_threads(limit)
+
+
 def test_the_last_stream_has_all_cores():
     first_is_over = threading.Event()
 
@@ -55,17 +69,11 @@ def test_the_last_stream_has_all_cores():
             yield _native.thread_count()
         yield _native.thread_count()
 
-    limit = _native.thread_limit()
-    _native.pretend_cores(4)
-    _native.limit_threads(0)
-    try:
-        found = []
+    found = []
+    with cores(4):
         for item in side_by_side(stream, 2, 2):
             found.append(item)
             first_is_over.set()
-    finally:
-        _native.pretend_cores(0)
-        _native.limit_threads(limit)
     assert found[0] == 2 and found[-1] == 4 and set(found) == {2, 4}
 
 
@@ -82,19 +90,20 @@ def test_a_stream_asks_for_threads_that_have_become_free():
             use_free_threads()
         yield _native.thread_count()
 
-    limit, before = _native.thread_limit(), _native.limit_threads_here(0)
-    _native.pretend_cores(2)
-    _native.limit_threads(0)
-    try:
-        found = []
+    found = []
+    with cores(2):
         for item in side_by_side(stream, 2, 2):
             found.append(item)
             first_is_over.set()
-        use_free_threads()  # here nothing is to be had: no stream runs
-        assert found == [0, 2] and _native.thread_count() == 2
+    assert found == [0, 2]
+
+
+def test_outside_of_a_stream_no_threads_are_asked_for():
+    before = _native.limit_threads_here(1)
+    try:
+        use_free_threads()
+        assert _native.thread_count() == 1
     finally:
-        _native.pretend_cores(0)
-        _native.limit_threads(limit)
         _native.limit_threads_here(before)
 
 
