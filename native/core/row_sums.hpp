@@ -5,15 +5,16 @@
 // block_roundings(n, 1) roundings.
 #pragma once
 
+#include "core/block_sums.hpp"
 #include "core/isa.hpp"
 #include "core/span.hpp"
 
 namespace gapless {
 
-inline constexpr Index row_models = 6;      // the most models at a time: their sums, of two vectors each, are in registers
-inline constexpr Index row_columns = 512;  // the most columns at a time: the sums of all models, 24 KiB, stay in the nearest cache
+inline constexpr Index row_columns = 512;                       // the most columns of a call: the sums of six models, 24 KiB, stay in the nearest cache
+inline constexpr Index row_group = block_group * block_group;  // the most rows of a call, whose entries stay in the cache for further models
 
-// sums[m][c] = Σ over i < n of factors[i · models + m] rows[i][c] for each column c; n, models and columns are positive.
+// sums[m][c] += Σ over i < n of factors[i · models + m] rows[i][c] for each model and each column c; n is at most row_group.
 template <class T>
 using SumRows = void (*)(const T* const* rows, const double* factors, Index n, Index models, Index columns, double* const* sums);
 

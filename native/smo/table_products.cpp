@@ -1,9 +1,7 @@
 #include "smo/table_products.hpp"
 
 #include <algorithm>
-#include <span>
 
-#include "core/block_sums.hpp"
 #include "core/pool.hpp"
 #include "core/row_sums.hpp"
 #include "core/runs.hpp"
@@ -35,9 +33,10 @@ std::vector<Piece> pieces_of(Places places) {
   return pieces;
 }
 
-// The products of at most row_models models.
+}  // namespace
+
 template <class T>
-double products(Matrix<const T> K, Places places, const std::vector<Piece>& pieces, std::span<const double* const> beta, std::span<double* const> f) {
+double table_products(Matrix<const T> K, Places places, const std::vector<const double*>& beta, const std::vector<double*>& f) {
   const Index m = length(places), models = count(beta.size());
   std::vector<Index> taken;
   std::vector<double> factors;
@@ -49,33 +48,20 @@ double products(Matrix<const T> K, Places places, const std::vector<Piece>& piec
     for (const double* each : beta) factors.push_back(each[i]);
   }
   const Index n = count(taken.size());
-  if (n == 0) {
-    for (double* each : f) std::fill_n(each, m, 0.0);
-    return 0.0;
-  }
+  for (double* each : f) std::fill_n(each, m, 0.0);
+  if (n == 0) return 0.0;
+  const std::vector<Piece> pieces = pieces_of(places);
   share(count(pieces.size()), [&](Index piece, int) {
     const auto [first, many] = pieces[piece];
     std::vector<const T*> rows;
+    std::vector<double*> to;
     rows.reserve(taken.size());
     for (const Index row : taken) rows.push_back(K.row(row) + places[first]);
-    double* to[row_models];
-    for (Index each = 0; each < models; ++each) to[each] = f[each] + first;
-    sum_rows<T>()(rows.data(), factors.data(), n, models, many, to);
+    for (double* each : f) to.push_back(each + first);
+    for (Index i = 0; i < n; i += row_group)
+      sum_rows<T>()(rows.data() + i, factors.data() + i * models, std::min(row_group, n - i), models, many, to.data());
   });
   return block_roundings(n, 1);
-}
-
-}  // namespace
-
-template <class T>
-double table_products(Matrix<const T> K, Places places, const std::vector<const double*>& beta, const std::vector<double*>& f) {
-  const std::vector<Piece> pieces = pieces_of(places);
-  double roundings = 0.0;
-  for (std::size_t first = 0; first < beta.size(); first += row_models) {
-    const std::size_t many = std::min(beta.size() - first, static_cast<std::size_t>(row_models));
-    roundings = std::max(roundings, products<T>(K, places, pieces, {beta.data() + first, many}, {f.data() + first, many}));
-  }
-  return roundings;
 }
 
 template double table_products(Matrix<const float>, Places, const std::vector<const double*>&, const std::vector<double*>&);
