@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
@@ -82,6 +82,14 @@ class Loss(ABC):
     def knots(self, y: np.ndarray) -> list[np.ndarray]:
         """The f at which a continuous derivative of ℓ(yᵢ, ·) changes its course; a loss that has any is quadratic between them."""
         return []
+
+    def taken(self, places: np.ndarray) -> Self:
+        """The loss of the samples at these places (or under this mask) alone, in this order: another one only where the loss has a number a sample."""
+        return self
+
+    def marks(self, y: np.ndarray) -> np.ndarray:
+        """A number for each sample: two samples of one group that have the same number have the same loss."""
+        return y
 
     def margin(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """How well a sample holds its constraint; here y f, where the constraint is y f ≥ 1."""

@@ -40,6 +40,12 @@ class Shortfall(Loss):
     def kinks(self, y: np.ndarray) -> list[np.ndarray]:
         return [self.target]
 
+    def taken(self, places: np.ndarray) -> Shortfall:
+        return Shortfall(self.target[places])
+
+    def marks(self, y: np.ndarray) -> np.ndarray:
+        return self.target  # the samples of one group have the same sign
+
     def margin(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return y * (f - self.target)
 

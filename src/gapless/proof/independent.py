@@ -274,7 +274,7 @@ def _best_offset(problem: Problem, f: np.ndarray, g: int) -> tuple[float, float]
     corners = [*problem.loss.kinks(problem.y), *problem.loss.knots(problem.y)]
     ends = np.concatenate([corner[mine] - f[mine] for corner in corners or [problem.y]])
     y, f, cost = problem.y[mine], f[mine], problem.cost[mine]
-    loss = problem.loss if len(y) == problem.n_samples else _of_some(problem.loss, mine)
+    loss = problem.loss.taken(mine)
     pull, rounding = float(problem.totals[g]), 4.0 * len(y) * _EPS * float(cost.sum())
 
     def slope(b: float) -> float:
@@ -291,11 +291,6 @@ def _best_offset(problem: Problem, f: np.ndarray, g: int) -> tuple[float, float]
     first = _crossing(lambda b: slope(b) >= -rounding, below, above)
     last = _crossing(lambda b: slope(b) > rounding, below, above)
     return min(max(first, low), high), min(max(last, first, low), high)
-
-
-def _of_some(loss: Any, rows: np.ndarray) -> Any:
-    """The loss of the samples ``rows``: a loss with a target for each sample is cut to their targets."""
-    return type(loss)(loss.target[rows]) if hasattr(loss, "target") else loss
 
 
 def _crossing(holds: Callable[[float], bool], low: float, high: float) -> float:

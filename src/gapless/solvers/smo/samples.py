@@ -51,12 +51,12 @@ class Samples:
 
 def distinct(problem: Problem, rng: np.random.Generator) -> Samples:
     """The distinct samples; where there are many, in random order, so that the first of them are like the rest."""
-    n = problem.n_samples
+    n, y = problem.n_samples, np.asarray(problem.y)
     first = which = np.arange(n)
     if not problem.is_hard:
         first, which = problem.distinct  # the proof needs it too, and it is computed once
         if len(first) < n:
-            first, which = distinct_samples(problem.rows, np.asarray(problem.y), np.asarray(problem.groups))
+            first, which = distinct_samples(problem.rows, problem.loss.marks(y), np.asarray(problem.groups))
     cost, portion = np.asarray(problem.cost), None
     if len(first) < n:
         cost = np.bincount(which, weights=problem.cost, minlength=len(first))
@@ -68,7 +68,7 @@ def distinct(problem: Problem, rng: np.random.Generator) -> Samples:
         place = np.empty(len(first), dtype=np.int64)
         place[shuffled] = np.arange(len(first))
         first, which, cost = first[shuffled], place[which], cost[shuffled]
-    dual = problem.loss.dual_box(np.asarray(problem.y)[first], cost)
+    dual = problem.loss.taken(first).dual_box(y[first], cost)
     return Samples(dual, problem.diagonal[first], problem.groups[first], first, which, portion)
 
 
