@@ -39,21 +39,23 @@ Two separable_of(const DualEntropy& entropy, Vector beta, double& error) {
   return {found.value, 0.0};
 }
 
-// A number that the loss c ℓ(y, v) of one sample is not above, where v is off by at most `error`.
-double largest_of(const DualBox& box, Index i, Two v, double error) {
+// The largest loss c ℓ(y, v) of one sample, where v is off by at most `error`.
+Largest largest_of(const DualBox& box, Index i, Two v, double error) {
   const Two apart = Two{box.p[i], 0.0} - v;
   if (box.d[i] == 0.0) {
     // ε is subtracted before p − v is rounded to float64, so that a loss near zero keeps its digits.
     const double over = (apart - Two{box.epsilon[i], 0.0}).value(), under = (-apart - Two{box.epsilon[i], 0.0}).value();
-    if (std::isnan(over)) return over;
-    const double up = over + error + 4.0 * unit * std::fabs(over), down = under + error + 4.0 * unit * std::fabs(under);
-    return std::max(std::max(up * box.upper[i], down * -box.lower[i]), 0.0) * (1.0 + 8.0 * unit);
+    if (std::isnan(over)) return {over, 0.0};
+    const double e_over = error + 4.0 * unit * std::fabs(over), e_under = error + 4.0 * unit * std::fabs(under);
+    const double up = (over + e_over) * box.upper[i], down = (under + e_under) * -box.lower[i], most = std::max(std::max(up, down), 0.0);
+    const double reach = up > down ? e_over * box.upper[i] : e_under * -box.lower[i];
+    return {most * (1.0 + 8.0 * unit), most > 0.0 ? reach + 12.0 * unit * most : 0.0};
   }
-  return largest_loss_apart(box, i, apart.value(), error).value;
+  return largest_loss_apart(box, i, apart.value(), error);
 }
 
-double largest_of(const DualEntropy& entropy, Index i, Two v, double error) {
-  return largest_loss(entropy, i, loss(entropy, i, v.value()), error + unit * std::fabs(v.hi)).value;
+Largest largest_of(const DualEntropy& entropy, Index i, Two v, double error) {
+  return largest_loss(entropy, i, loss(entropy, i, v.value()), error + unit * std::fabs(v.hi));
 }
 
 }  // namespace
@@ -100,10 +102,14 @@ Sides twofold_primal(const DualTerms& dual, Places groups, Vector totals, Vector
                      double square_error, double shift) {
   const Index n = std::visit([](const auto& each) { return each.n; }, dual);
   Two above, prices;
-  double sizes = std::fabs(square.hi);
+  double sizes = std::fabs(square.hi), excess = 0.0;
   std::visit(
       [&](const auto& terms) {
-        for (Index i = 0; i < n; ++i) above = above + largest_of(terms, i, f.at(i) + offsets[groups[i]], error[i]);
+        for (Index i = 0; i < n; ++i) {
+          const Largest most = largest_of(terms, i, f.at(i) + offsets[groups[i]], error[i]);
+          above = above + most.value;
+          excess += most.excess;
+        }
       },
       dual);
   for (Index g = 0; g < length(totals); ++g) {
@@ -119,7 +125,7 @@ Sides twofold_primal(const DualTerms& dual, Places groups, Vector totals, Vector
   const double plain = value.value();
   const double doubt = 0.5 * square_error + fine_unit * static_cast<double>(n + 8) * (sizes + above.hi) + 2.0 * unit * std::fabs(shift > 0.0 ? plain : 0.0);
   const double proven = Bounded{plain, 1.01 * doubt}.above();
-  return {plain, std::isfinite(proven) ? proven : infinity};
+  return {plain - excess, std::isfinite(proven) ? proven : infinity};
 }
 
 Margin twofold_margin(Vector y, Vector cost, bool free, double b, TwoVector f, Vector error) {

@@ -9,7 +9,7 @@
 namespace gapless::proof {
 
 struct Sides {
-  double plain, proven;  // the value as computed, and rounded outwards
+  double plain, proven;  // the value without what was added for rounding, and rounded outwards
 };
 
 // D of the exactly feasible point near β (proof/repair_loss.hpp) is not below `proven`. f = Kβ to within `error`, and βᵀKβ = square to within

@@ -92,6 +92,7 @@ def test_both_values_are_within_a_few_units_of_the_exact_ones(loss: Any):
             if s > 0 and u != 0:
                 exact += s * u if d[i] == 0 else s * s / (2 * d[i])
     assert float(exact) <= above <= float(exact) * (1 + 1e-14) and plain <= above
+    assert exact >= Fraction(above) - 2 * (Fraction(above) - Fraction(plain))  # all that was added for rounding is said
     plain, below = _native.twofold_dual(dual, groups, totals, False, beta, f, none, (3.0, 0.0), 0.0, 0.0, 1.0)
     exact = sum(
         (

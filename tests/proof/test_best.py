@@ -63,12 +63,27 @@ def test_the_better_of_each_side_is_kept():
 
 
 def test_a_status_tells_that_rounding_is_in_the_way():
-    """w and b of samples around 1e6 have too few digits for a gap of 1e-12, and the sentence says what would help."""
-    result = gl.solve(make(1e6), tol=1e-12).certified
+    """w = 1 and b = -1e6, of which all sums are whole numbers: the optimum to the digit on every processor, and still no bound is as close as tol."""
+    problem = gl.Problem([[1e6 - 1.0], [1e6 + 1.0]], [0, 1])
+    result = gl.solve(problem, "smo", tol=1e-17)
+    assert result.w.tolist() == [1.0] and result.b == -1e6
     assert result.status is gl.Status.ROUNDING and not result.status.proven
-    assert 1e-12 < result.certificate.relative_gap < 1e-9
+    certificate = result.certificate
+    assert 1e-17 < certificate.relative_gap < 1e-14
+    assert certificate.gap - certificate.rounding <= 1e-17 * certificate.primal
     assert "Floating point cannot prove more on data of this scale" in str(result.status)
     assert "Centred features of a similar scale" in str(result.status)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e6, 1e7])
+@pytest.mark.parametrize("tol", [1e-10, 1e-12, 1e-14])
+def test_no_status_says_more_than_the_bounds(offset, tol):
+    """Far from the origin each processor's rounding stops a solve elsewhere; what the status says is true wherever that is."""
+    result = gl.solve(make(offset), tol=tol).certified
+    certificate = result.certificate
+    assert result.status.proven == (certificate.relative_gap <= tol)
+    if result.status is gl.Status.ROUNDING:
+        assert certificate.gap - certificate.rounding <= tol * certificate.primal
 
 
 def test_a_dual_value_above_the_primal_one_proves_nothing():
@@ -77,14 +92,18 @@ def test_a_dual_value_above_the_primal_one_proves_nothing():
     assert certificate.dual == -math.inf and certificate.relative_gap == math.inf
 
 
-def test_the_exact_primal_value_is_within_the_bounds_of_both_ways():
-    """P of the stored w and b in rationals, on data far from the origin."""
-    problem = make(1e5)
-    result = gl.solve(problem, tol=1e-10).certified
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e7])
+@pytest.mark.parametrize("tol", [1e-6, 1e-10])
+def test_the_exact_primal_value_is_within_the_bounds_of_both_ways(loss, offset, tol):
+    """P of the stored w and b in rationals, on data far from the origin: the bound is above it, by at most twice what it says of its rounding."""
+    problem = make(offset, loss=loss)
+    result = gl.solve(problem, tol=tol).certified
     w, b = [Fraction(float(v)) for v in result.w], Fraction(result.b)
     exact = sum(v * v for v in w) / 2
     for x, y in zip(problem.X.tolist(), problem.y.tolist(), strict=True):
-        exact += max(Fraction(0), 1 - Fraction(y) * (sum(Fraction(a) * v for a, v in zip(x, w, strict=True)) + b))
+        short = max(Fraction(0), 1 - Fraction(y) * (sum(Fraction(a) * v for a, v in zip(x, w, strict=True)) + b))
+        exact += short if loss == "hinge" else short**2
     certificate = result.certificate
     assert Fraction(certificate.dual) <= exact <= Fraction(certificate.primal)
-    assert float(exact) >= certificate.primal - 2 * certificate.rounding
+    assert exact >= Fraction(certificate.primal) - 2 * Fraction(certificate.rounding)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +18,7 @@ from gapless import LinearSVC
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.problems.l1 import L1Problem
 from gapless.proof.certificate import Point, evaluate
+from gapless.proof.twofold import refine
 from gapless.solvers import L1CoordinateDescent
 from gapless.solvers.l1.barrier import L1Barrier, set_size
 from gapless.solvers.l1.newton_step import line_search
@@ -280,19 +282,28 @@ def test_features_without_an_entry_stay_zero_in_the_barrier():
 
 
 def test_slopes_that_cancel_are_summed_exactly():
-    """Breast cancer as it is: float64 bounds the rounding of its slopes by more than 1e-6, and a multiple that much shorter proves as much less."""
+    """Breast cancer as it is: float64 bounds the rounding of its slopes by more than 1e-6, and a multiple that much shorter proves as much less.
+
+    In rationals: of any β the longest feasible multiple is β/‖Σ βᵢxᵢ‖∞, and the proof has all of its value.
+    """
     problem = L1Problem(X_CANCER, Y_CANCER, C=1e4)
     result = gl.solve(problem, tol=1e-8)
     assert result.status is gl.Status.CONVERGED
-    slopes = [
-        sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(column, result.beta, strict=True))
-        for column in X_CANCER.T
-    ]
-    assert max(abs(slope) for slope in slopes) <= 1 + Fraction(1, 10**12)
-    one, proof = evaluate(problem, Point(w=result.w, b=result.b, beta=result.beta))
-    assert one.value - proof.value > 1e-8 * one.value >= one.value - proof.value - proof.rounding - one.rounding
-    exact = math.fsum(np.abs(result.beta)) - math.fsum(result.beta**2 / (4 * problem.cost))
-    assert proof.value < result.certificate.dual <= exact * (1 + 1e-12)
+    columns = [*X_CANCER.T, np.ones(len(X_CANCER))]  # the last one is the intercept's
+    beta, cost = [Fraction(float(b)) for b in result.beta], [Fraction(float(c)) for c in problem.cost]
+    reach = max(abs(sum(Fraction(float(a)) * b for a, b in zip(column, beta, strict=True))) for column in columns)
+    # The certificate's own β is an exact multiple, which is feasible; each entry of result.beta was rounded once.
+    largest = max(float(np.abs(column) @ np.abs(result.beta)) for column in columns)
+    assert reach <= 1 + Fraction(2.0**-53) * Fraction(largest) * Fraction(1 + 1e-9)
+    square = sum(b * b / (4 * c) for b, c in zip(beta, cost, strict=True))
+    linear = sum(abs(b) for b in beta)
+    multiple = min(1 / reach, linear / (2 * square))
+    exact = multiple * linear - multiple**2 * square
+    one, rough = evaluate(problem, Point(w=result.w, b=result.b, beta=result.beta))
+    _, fine = refine(problem, one, replace(rough, beta=result.beta))
+    assert exact * (1 - Fraction(1, 10**13)) <= Fraction(fine.value) <= exact
+    assert rough.value < fine.value * (1 - 1e-8)
+    assert rough.value + rough.rounding >= fine.value * (1 - 1e-8)  # and says that the rest may be rounding
 
 
 # --- in the loop
