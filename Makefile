@@ -26,7 +26,7 @@ BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py benchmarks/gallery
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow slowest campaign mutations lint format sanitize figures docs demo wheel clean
-.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery bench-selection bench-tune
+.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery bench-selection bench-search-sizes bench-tune
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -154,6 +154,9 @@ bench-linear: $(READY) $(NATIVE) ## linear models against LIBLINEAR, Snap ML and
 
 bench-selection: $(READY) $(NATIVE) ## grid searches against scikit-learn's, over its SVC, sklearnex's and ours: half an hour, and more once
 	$(BIN)/python benchmarks/selection.py
+
+bench-search-sizes: $(READY) $(NATIVE) ## searches of every estimator at every size against scikit-learn's: 40 minutes, and rivals once
+	$(BIN)/python benchmarks/search_sizes.py
 
 # Without its dependencies: they are here, and another PyTorch is not wanted.
 bench-tune: $(READY) $(NATIVE) ## train and tune, 500 fits a cell, against the table of a GPU paper: half an hour, and two hours of TorchKM once

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing as mp
 import time
 import warnings
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from _harness import touch_memory
 from _kernel_data import ROWS, samples
+from _process import Process
 
 CACHE_MB = 2000
 """The cache of kernel rows, the same for every contender: beyond it the larger sets gain nothing."""
@@ -92,75 +92,42 @@ class Worker:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._process: Any = None
+        self._process = Process(_Served, name)
         self._holds: tuple[str, str] | None = None
 
     def ready(self, row: str, storage: str) -> None:
         """Load a row in a storage and fit its first samples once, unless the process has loaded them."""
-        if self._process is None or self._holds != (row, storage):
-            self._ask(600.0, "prepare", row, storage)
+        if not self._process.runs or self._holds != (row, storage):
+            self._process.ask(600.0, "prepare", row, storage)
             self._holds = (row, storage)
 
     def touch(self) -> None:
         """Touch memory in the process: some virtual machines take back what has been free for seconds."""
-        self._ask(600.0, "touch")
+        self._process.ask(600.0, "touch")
 
     def fit(self, C: float, tol: float, limit: float) -> Fit | None:
         """One fit, or None where it did not end within the limit (the process is ended then, and ``ready`` starts another)."""
-        return self._ask(limit, "fit", C, tol)
+        return self._process.ask(limit, "fit", C, tol)
 
     def predict(self, n: int) -> tuple[float, np.ndarray]:
         """Seconds of predicting the first n samples with the last fit, and the labels."""
-        return self._ask(600.0, "predict", n)
+        return self._process.ask(600.0, "predict", n)
 
     @property
     def support(self) -> int:
         """The number of support vectors of the last fit."""
-        return self._ask(60.0, "support")
+        return self._process.ask(60.0, "support")
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._process = None
-
-    def _ask(self, limit: float, *message: Any) -> Any:
-        if self._process is None:
-            context = mp.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(self.name, theirs), daemon=True)
-            self._process.start()
-        self._pipe.send(message)
-        if not self._pipe.poll(limit + 1.0):
-            self.close()
-            return None
-        answer = self._pipe.recv()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def _serve(name: str, pipe: Any) -> None:
-    """The process of a contender: answer messages until the other end is gone."""
-    served = _Served(CONTENDERS[name])
-    while True:
-        try:
-            message, *arguments = pipe.recv()
-        except EOFError:
-            return
-        try:
-            answer = getattr(served, message)(*arguments)
-        except Exception as error:  # the parent process raises it
-            answer = error
-        pipe.send(answer)
+        self._process.close()
 
 
 class _Served:
     """The messages that a contender's process answers, each by the method of its name."""
 
-    def __init__(self, contender: Contender) -> None:
-        self.contender = contender
+    def __init__(self, name: str) -> None:
+        self.contender = CONTENDERS[name]
 
     def prepare(self, row: str, storage: str) -> None:
         self.row = ROWS[row]
