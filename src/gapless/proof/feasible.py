@@ -13,7 +13,8 @@ def feasible(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, float, flo
     """(a feasible β, how far the given β was from the box, how far its sums were from their totals).
 
     β is clipped to its box. With a free intercept its heavier side (the positive or the negative entries) is then scaled down until Σβ = 0, so that
-    zeros stay zeros.
+    zeros stay zeros. In a ν-form the entries between zero and their bound take up what a group's sum is off its total, so that zeros stay zeros and
+    entries at a bound stay there, as long as these entries have room for it.
     """
     dual = problem.dual
     free = problem.intercept == "free"

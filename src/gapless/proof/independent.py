@@ -157,7 +157,7 @@ def _suggested(problem: Problem, point: Point) -> np.ndarray:
 
 
 def _repaired(problem: Problem, given: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """(a feasible β, how far the given β was from the box, and its sums from their totals): clip, then scale the heavier side of each sum."""
+    """(a feasible β, how far the given β was from the box, and its sums from their totals): clip, then mend each sum as ``feasible`` does."""
     lower, upper = problem.dual.lower, problem.dual.upper
     beta = np.clip(given, lower, upper)
     outside, off = float(np.abs(given - beta).max(initial=0.0)), 0.0
@@ -169,13 +169,21 @@ def _repaired(problem: Problem, given: np.ndarray) -> tuple[np.ndarray, float, f
         if excess == 0.0:
             continue
         off = max(off, abs(excess))
+        way = (upper if excess < 0 else lower) - beta
+        free = mine & (lower < beta) & (beta < upper) & (beta != 0)
+        room = math.fsum(np.abs(way[free]))
+        if total and abs(excess) <= room:
+            beta[free] += way[free] * (abs(excess) / room)
+            continue
+        if total and abs(excess) <= _EPS * len(beta) * math.fsum(np.abs(beta[mine])):
+            continue
         heavy = mine & (beta > 0 if excess > 0 else beta < 0)
         weight = abs(math.fsum(beta[heavy]))
         if weight >= abs(excess):
             beta[heavy] *= 1.0 - abs(excess) / weight
         else:
-            room = ((upper if excess < 0 else lower) - beta)[mine]
-            beta[mine] += room * (min(-excess / room.sum(), 1.0) if room.sum() else 0.0)
+            room = way[mine].sum()
+            beta[mine] += way[mine] * (min(-excess / room, 1.0) if room else 0.0)
     return beta, outside, off
 
 
