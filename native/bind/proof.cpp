@@ -50,7 +50,7 @@ Pairs pairs_of(const std::vector<proof::Interval>& intervals) {
   return Pairs(nb::tuple(out));
 }
 
-std::tuple<double, double, double, double, double, Pairs, double, double, double, double, Pairs> bounds(
+std::tuple<double, double, double, double, double, Pairs, double, double, double, double, double, double, Pairs> bounds(
     nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, bool plain, InOut<double> beta, InOut<double> f,
     In<double> sizes, double factor, std::tuple<double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
@@ -59,11 +59,11 @@ std::tuple<double, double, double, double, double, Pairs, double, double, double
   {
     nb::gil_scoped_release release;
     const auto [norm, norm_error, square_error, largest] = weights;
-    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal, plain}, view(beta), view(f), {view(sizes), factor, proof::least_error},
+    found = proof::bounds(terms, view(groups), view(totals), {free, multiple, primal, plain, true}, view(beta), view(f), {view(sizes), factor, proof::least_error},
                           {norm, norm_error, square_error, largest}, shift, offsets, own);
   }
   return {found.square, found.scale, found.dual, found.violation, found.primal, pairs_of(offsets), found.dual_rounding,
-          found.primal_rounding, found.plain_dual, found.plain_primal, pairs_of(own)};
+          found.primal_rounding, found.own.dual, found.own.primal, found.own.below, found.own.above, pairs_of(own)};
 }
 
 Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
@@ -107,8 +107,8 @@ void bind_proof(nb::module_& m) {
         nb::arg("primal"), nb::arg("plain"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(), nb::arg("sizes"), nb::arg("factor"),
         nb::arg("weights"), nb::arg("shift"),
         "(βᵀKβ, s, D(sβ), largest KKT violation, P, intervals of the best offsets, the parts of D and of P that were added for rounding) at the best "
-        "multiple sβ of a feasible β, which is written to beta and f; then (D, P, intervals) at β itself, as computed. f is off by at most factor · "
-        "sizes. weights are (‖w‖², its error, the error of βᵀKβ, largest √k).");
+        "multiple sβ of a feasible β, which is written to beta and f; then, at β itself, D and P as computed, a number that D is not below, one that P is "
+        "not above, and the intervals. f is off by at most factor · sizes. weights are (‖w‖², its error, the error of βᵀKβ, largest √k).");
   m.def("proof_best_offsets", best_offsets, nb::arg("dual"), nb::arg("groups"), nb::arg("totals"), nb::arg("f"),
         "The interval of best offsets of each group, for decision values f that have none added.");
   m.def("proof_loss_bounds", loss_bounds, nb::arg("dual"), nb::arg("groups"), nb::arg("offsets"), nb::arg("f"), nb::arg("sizes"), nb::arg("factor"),

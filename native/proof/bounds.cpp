@@ -99,6 +99,17 @@ Offsets offsets_of(const DualTerms& dual, Places groups, Vector totals, Options 
 // P as computed, not rounded outwards.
 double plain_primal(double norm, const Offsets& at, double losses) { return 0.5 * norm + at.intercept + at.price + losses; }
 
+// P at offsets, where each loss is the largest that its error allows, and a number that P is not above; `norm` is ‖w‖².
+struct PrimalValue {
+  double value, above;
+};
+
+PrimalValue primal_at(const Bounded& norm, const Offsets& at, const LossSums& losses) {
+  const double above = Bounded{0.5 * norm.above() + at.intercept + losses.above + at.price,
+                               8.0 * unit * (std::fabs(norm.value) + at.intercept + losses.above + at.prices)}.above();
+  return {plain_primal(norm.value, at, losses.above), std::isfinite(above) ? above : infinity};
+}
+
 }  // namespace
 
 Errors scaled(Errors errors, double scale) {
@@ -108,20 +119,51 @@ Errors scaled(Errors errors, double scale) {
   return errors;
 }
 
+namespace {
+
+// What both sides of a proof need of a point: Σβ and ‖w‖² (twice the regulariser, without a regularised intercept's part), and the part βᵀKβ of D.
+struct Sums {
+  Square square;
+  Bounded norm, curvature;
+};
+
+Sums sums_of(const Square& square, const Weights& weights, double scale) {
+  if (std::isnan(weights.norm)) return {square, square.product, square.product};
+  const double norm = scale * scale * weights.norm, grown = 1.07 * scale * scale;
+  return {square, {norm, grown * weights.norm_error + 4.0 * unit * norm}, {norm, grown * weights.square_error + 4.0 * unit * norm}};
+}
+
+// D at a point as computed, and a number that it is not below.
+struct DualValue {
+  double plain, proven;
+};
+
+DualValue dual_at(const DualTerms& dual, Places groups, Vector totals, bool free, Vector beta, Vector f, const Errors& errors, const Sums& sums,
+                  double largest, double shift) {
+  const Bounded terms = separable(dual, beta), total = sums.square.total;
+  const double size = std::fabs(total.value) + total.error, shifted = shift * size * size * (1.0 + 4.0 * unit);
+  const double plain = terms.value - 0.5 * sums.curvature.value - 0.5 * shift * total.value * total.value;
+  const double repair = free ? repair_loss(dual, groups, totals, beta, f, errors, largest) : 0.0;
+  const double proven = Bounded{terms.below() - 0.5 * sums.curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
+  return {plain, std::isnan(proven) ? -infinity : proven};
+}
+
+}  // namespace
+
 Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options options, Out beta, Out f, Errors errors, const Weights& weights,
               double shift, std::span<Interval> offsets, std::span<Interval> plain_offsets) {
   const bool known = !std::isnan(weights.norm);
   Square square = square_of(beta, f, errors, !known, shift > 0.0);
-  double norm = known ? weights.norm : square.product.value;  // ‖w‖²: twice the regulariser, without a regularised intercept's part
-  const double whole = norm + shift * square.total.value * square.total.value;
-  if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0, -infinity, infinity};
+  const double whole = (known ? weights.norm : square.product.value) + shift * square.total.value * square.total.value;
+  if (!square.is_finite || !std::isfinite(whole)) return {nan, 1.0, -infinity, nan, infinity, 0.0, 0.0, {-infinity, infinity, -infinity, infinity}};
   const DualBox* const box = std::get_if<DualBox>(&dual);
-  double scale = 1.0, own_dual = 0.0, own_primal = infinity;
+  double scale = 1.0;
+  Plain own{0.0, infinity, -infinity, infinity};
   bool unbounded = false;
   if (box != nullptr && options.multiple) {
     const Multiple best = best_multiple(*box, beta, whole);
     scale = best.scale;
-    own_dual = best.plain;
+    own.dual = best.plain;
     unbounded = best.value == infinity;
   }
   const bool alone = box != nullptr && totals.size() == 1;
@@ -133,34 +175,31 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
   }
   const Interval* const near = alone ? &window : nullptr;
   if (scale != 1.0) {
+    const Sums sums = sums_of(square, weights, 1.0);
+    if (options.outward) own.below = dual_at(dual, groups, totals, options.free, beta, f, errors, sums, weights.largest, shift).proven;
     if (options.plain) {
       const Offsets at = offsets_of(dual, groups, totals, options, f, shift * square.total.value, shift, near, plain_offsets);
-      if (options.primal) own_primal = plain_primal(norm, at, losses_at(dual, groups, at.middles, f));
+      if (options.primal) {
+        const LossSums losses = options.outward ? loss_bounds(dual, groups, at.middles, f, errors)
+                                                : LossSums{infinity, 0.0, losses_at(dual, groups, at.middles, f)};
+        own.primal = plain_primal(sums.norm.value, at, losses.plain);
+        own.above = primal_at(sums.norm, at, losses).above;
+      }
       if (alone) window = plain_offsets[0];
     }
     window = widened(window, std::fabs(scale - 1.0) * point_loops().largest(f.data(), length(f)));
     point_loops().scale(*box, scale, length(beta), beta.data(), f.data());
     errors = scaled(errors, scale);
     square = square_of(beta, f, errors, !known, shift > 0.0);
-    if (!known) norm = square.product.value;
   }
-  if (known) norm *= scale * scale;
-  const double grown = known ? 1.07 * scale * scale : 0.0;
-  const Bounded regulariser{norm, known ? grown * weights.norm_error + 4.0 * unit * norm : square.product.error};
-  const Bounded curvature{norm, known ? grown * weights.square_error + 4.0 * unit * norm : square.product.error};
-  const double total = std::fabs(square.total.value) + square.total.error;
-  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0, own_dual, own_primal};
+  const Sums sums = sums_of(square, weights, scale);
+  Bounds out{whole, scale, -infinity, nan, infinity, 0.0, 0.0, own};
 
   // D
-  const Bounded terms = separable(dual, beta);
-  const double shifted = shift * total * total * (1.0 + 4.0 * unit);
-  const double plain = terms.value - 0.5 * curvature.value - 0.5 * shift * square.total.value * square.total.value;
-  if (scale == 1.0) out.plain_dual = plain;
-  const double repair =
-      options.free ? repair_loss(dual, groups, totals, beta, f, errors, weights.largest) : 0.0;
-  const double proven = Bounded{terms.below() - 0.5 * curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
-  out.dual = std::isnan(proven) ? -infinity : proven;
+  const auto [plain, proven] = dual_at(dual, groups, totals, options.free, beta, f, errors, sums, weights.largest, shift);
+  out.dual = proven;
   out.dual_rounding = std::isfinite(plain) ? std::max(0.0, plain - out.dual) : 0.0;  // infinite where rounding alone leaves no bound
+  if (scale == 1.0) out.own.dual = plain, out.own.below = proven;
 
   if (unbounded) out.dual = infinity;  // as float64 computes it: the caller checks it in exact arithmetic (proof/exact_ray.py)
 
@@ -176,13 +215,11 @@ Bounds bounds(const DualTerms& dual, Places groups, Vector totals, Options optio
 
   // P
   const LossSums losses = loss_bounds(dual, groups, found.middles, f, errors);
-  if (scale == 1.0 && options.plain) out.plain_primal = plain_primal(norm, found, losses.plain);
-  const double above = Bounded{0.5 * regulariser.above() + found.intercept + losses.above + found.price,
-                               8.0 * unit * (std::fabs(norm) + found.intercept + losses.above + found.prices)}.above();
-  if (std::isfinite(above)) out.primal = above;
-  const double value = 0.5 * norm + found.intercept + found.price + losses.above;
+  const auto [value, above] = primal_at(sums.norm, found, losses);
+  out.primal = above;
+  if (scale == 1.0 && options.plain) out.own.primal = plain_primal(sums.norm.value, found, losses.plain), out.own.above = above;
   const double doubt = std::isfinite(above) ? above - value + losses.rounding : infinity;
-  out.primal_rounding = std::isfinite(0.5 * norm + found.price) && !std::isnan(doubt) ? doubt : 0.0;
+  out.primal_rounding = std::isfinite(0.5 * sums.norm.value + found.price) && !std::isnan(doubt) ? doubt : 0.0;
   return out;
 }
 

@@ -12,6 +12,12 @@
 
 namespace gapless::proof {
 
+// Of the given point (s = 1): D(β) and P at f with the best offsets as computed; a number that D(β) is not below, and one that P is not above, which
+// are infinite where they were not asked for.
+struct Plain {
+  double dual, primal, below, above;
+};
+
 struct Bounds {
   double square;     // βᵀKβ of the given point, NaN where it or a decision value is not finite, and nothing is proven
   double scale;      // the best multiple s of the point, 1 where none is asked for
@@ -19,7 +25,7 @@ struct Bounds {
   double violation;  // the largest violation of the optimality conditions by sβ; NaN for the entropy, whose slopes are infinite at its ends
   double primal;     // a number that P at the decision values s f with the best offsets is not above; infinite where P is not finite
   double dual_rounding, primal_rounding;  // the parts of `dual` and `primal` that were added for rounding
-  double plain_dual, plain_primal;        // D(β) and P at f with the best offsets: of the given point (s = 1), as computed
+  Plain own;
 };
 
 struct Options {
@@ -27,6 +33,7 @@ struct Options {
   bool multiple;  // whether to look for the best multiple; there is none for the entropy, nor where totals are fixed
   bool primal;    // whether P is computed: not under a hard margin, whose loss is infinite
   bool plain;     // whether P of the given point is computed too
+  bool outward;   // whether D and P of the given point are bounded too, where it is not its own best multiple
 };
 
 // The numbers that are known of w = Σ β φ(x).

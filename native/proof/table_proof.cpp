@@ -88,12 +88,12 @@ TableProof prove(const TableProblem& problem, const Repair& repair, Out beta, Ou
   const Vector factors = problem.factors.empty() ? Vector(beta) : problem.factors;
   const double largest = expansion_errors(factors, problem.g, problem.r, more * unit, terms + roundings, room.sizes);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true}, beta, f, {room.sizes, 1.0, least_error},
+  const Bounds found = bounds(problem.box, problem.groups, problem.totals, {true, problem.margins, true, true, false}, beta, f, {room.sizes, 1.0, least_error},
                               {nan, 0.0, 0.0, largest}, 0.0, offsets, room.plain);
   if (std::isnan(found.square)) return out;
   out.violation = found.violation;
-  out.plain_primal = found.plain_primal;
-  out.plain_dual = found.plain_dual;
+  out.plain_primal = found.own.primal;
+  out.plain_dual = found.own.dual;
   out.dual = found.dual;
   out.primal = found.primal;
   out.rounding = found.dual_rounding + found.primal_rounding;

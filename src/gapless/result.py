@@ -70,8 +70,11 @@ class Result:
 
     The model (``w``, ``b``, ``beta``, ``expansion``) is the algorithm's own point, to the digit. The certificate holds for a point of its own,
     ``certificate.point``, which is as good or better: its β may have been repaired and scaled by the best factor, its b is the best one for w, and
-    its two bounds may come from two iterates. :attr:`certified` is the result with that point in place of the solver's. Where a solve ended as proven
-    but the solver's own point is not within tol by itself, the result is the certified one.
+    its two bounds may come from two iterates. :attr:`certified` is the result with that point in place of the solver's; estimators keep that one.
+
+    Where the status is ``CONVERGED``, the model is within ``tol`` by itself, and not only the certificate's point: P at the w and the offsets that
+    the result holds, rounded upwards, less D at its β, rounded downwards, is at most tol·|P|. (A β that misses its box or its sum by rounding counts
+    without this rounding, and a hard margin is judged after a stretch to it.) Where rounding leaves this open, the result holds the certified point.
 
     Attributes
     ----------

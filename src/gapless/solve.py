@@ -347,8 +347,8 @@ class _Run:
         certificate = self.best.certificate
         point, last = self.last
         found = last if self.found is None else self.found
-        if status.proven and not found.primal - found.dual <= self.tol * abs(found.primal):
-            # The proof holds for a better point than the algorithm's own, and this better point becomes the model.
+        if status.proven and not found.above - found.below <= self.tol * abs(found.above):
+            # What is proven is the gap of a better point than the algorithm's own, and this better point becomes the model.
             own = certificate.point
             assert own is not None
             found = changed(

@@ -201,7 +201,7 @@ def test_bounds_are_those_of_the_formulas(seed, free):
     outwards(primal, dual, above, below, float(losses) + 0.5 * scale * scale * square, best[1])
     assert dual <= primal
     # And of β itself, as it stands.
-    own_dual, own_primal, ((low, high),) = plain
+    own_dual, own_primal, own_below, own_above, ((low, high),) = plain
     terms = box.p * beta - box.epsilon * np.abs(beta) - 0.5 * box.d * beta**2
     assert own_dual == pytest.approx(float(sum(exact(terms))) - 0.5 * square, rel=1e-12, abs=1e-12 * abs(square))
     if free:
@@ -210,6 +210,10 @@ def test_bounds_are_those_of_the_formulas(seed, free):
         assert low == high == pytest.approx(b, rel=1e-14)
     losses = sum(exact(_native.proof_losses(box, f + 0.5 * (low + high))))
     assert own_primal == pytest.approx(float(losses) + 0.5 * square, rel=1e-14)
+    most = float(sum(exact(terms))) - 0.5 * square
+    outwards(
+        own_above, own_below, own_above - own_primal, own_dual - own_below, float(losses) + 0.5 * square, most
+    )
 
 
 def test_groups_have_bounds_and_prices_of_their_own():
@@ -217,7 +221,7 @@ def test_groups_have_bounds_and_prices_of_their_own():
     y, groups = np.repeat([1.0, -1.0], 30), np.repeat(np.array([0, 1]), 30)
     box, totals = Shortfall(np.zeros(60)).dual_box(y, np.ones(60)), np.array([9.0, -9.0])
     beta, f = 0.3 * y, rng.normal(size=60)
-    square, scale, dual, violation, primal, intervals, below, above, own_dual, own_primal, own = prove(
+    square, scale, dual, violation, primal, intervals, below, above, own_dual, own_primal, _, _, own = prove(
         box, groups, totals, True, False, beta, f, norm=2.0
     )
     assert (square, scale) == (2.0, 1.0)

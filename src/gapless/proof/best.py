@@ -32,7 +32,8 @@ def iterate_of(points: Points) -> Iterate:
     primal, dual = points
     if dual.iterate is not None:
         return dual.iterate
-    return Iterate(dual.beta, primal.w, primal.expansion, primal.offsets, primal.value, dual.value)
+    bounds = primal.value, dual.value
+    return Iterate(dual.beta, primal.w, primal.expansion, primal.offsets, *bounds, *bounds)
 
 
 def hides(points: Points, tol: float, level: float = 0.0) -> bool:

@@ -160,7 +160,8 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
         values = _decision_values(problem, beta)
     w, f, valid = values.w, values.f, is_valid(problem)
-    square, scale, value, violation, least, intervals, below, above, own_dual, own_primal, own_intervals = _native.proof_bounds(
+    as_given = None if problem.is_linear else beta.copy()  # the coefficients of w; the line below writes the best multiple to beta
+    square, scale, value, violation, least, intervals, below, above, *plain, own_intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", not is_zero and valid and has_multiples(problem),
         not problem.is_hard, point.w is None, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
@@ -175,17 +176,18 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if isinstance(point, Point) and point.offsets is not None:
         dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below)
         return _as_it_stands(problem, point, point.offsets), dual
-    iterate = Iterate(given, w, None if problem.is_linear else given, middles(own_intervals), own_primal, own_dual)
+    own_dual, own_primal, own_below, own_above = plain
+    iterate = Iterate(given, w, as_given, middles(own_intervals), own_primal, own_dual, own_above, own_below)
     off = max(box_violation, sum_violation)
     if off > 0 and not off <= ROUNDING * float(np.abs(given).max()):
         iterate = _unrepaired(problem, iterate, given, point.w is None)
 
     if problem.is_hard:
         with np.errstate(over="ignore", invalid="ignore"):  # β may have run away along a ray
-            iterate = _hard_iterate(problem, iterate, square, f / scale if scale > 0 else problem.expand(given))
+            iterate = _hard_iterate(problem, iterate, square, f, values, scale)
             own = hard_primal(
                 problem, f, scaled_error(values, f, scale), intervals[0][0], values.above(square, scale),
-                _times(scale, w), beta, own=True,
+                _times(scale, w), None if problem.is_linear else beta, own=True,
             )  # fmt: skip
     else:
         expansion = None if problem.is_linear else beta
@@ -210,7 +212,7 @@ def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, has_prima
 
     ``has_primal`` says that w is this sum; else the iterate has a w of its own.
     """
-    iterate = replace(iterate, dual=-math.inf)
+    iterate = replace(iterate, dual=-math.inf, above=math.inf, below=-math.inf)
     if not has_primal:
         return iterate
     f = problem.expand(given)
@@ -222,15 +224,27 @@ def _unrepaired(problem: Problem, iterate: Iterate, given: np.ndarray, has_prima
     return replace(iterate, w=w, expansion=expansion, offsets=offsets, primal=value)
 
 
-def _hard_iterate(problem: Problem, iterate: Iterate, square: float, f: np.ndarray) -> Iterate:
-    """The iterate of a problem with a hard margin: P is infinite where the iterate misses the margin."""
-    used = problem.cost > 0
-    offsets = iterate.offsets
+def _hard_iterate(
+    problem: Problem, iterate: Iterate, square: float, f: np.ndarray, values: Values, scale: float
+) -> Iterate:
+    """The iterate of a problem with a hard margin, where f has been multiplied by ``scale``.
+
+    P is infinite where the iterate misses the margin; the number that P is not above is that of the iterate stretched to the margin.
+    """
+    used, above = problem.cost > 0, math.inf
+    f, offsets = f / scale if scale > 0 else problem.expand(iterate.beta), iterate.offsets
+    if scale > 0:
+        error = values.error + 4.0 * UNIT * np.abs(f)
+        most = values.above(square, scale) / scale**2 * (1.0 + 8.0 * UNIT)
+        above = hard_primal(
+            problem, f, error, float(offsets[0]), most, iterate.w, iterate.expansion, own=True
+        ).value
     if problem.intercept == "free":
         offsets = np.array([hard_offset(problem, f[used], problem.y[used])])
     if problem.intercept == "regularized":
         square -= float(offsets[0]) ** 2 / problem.shift  # βᵀKβ contains this term, and value_of_decisions adds it
-    return replace(iterate, offsets=offsets, primal=value_of_decisions(problem, square, f, offsets))
+    value = value_of_decisions(problem, square, f, offsets)
+    return replace(iterate, offsets=offsets, primal=value, above=above)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
@@ -243,16 +257,17 @@ def _other_primals(
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
         values = values_of_weights(problem, point.w)
         best, plain = _primal(problem, values, b, point.w, None)
-        offsets = best.offsets
+        offsets, above = best.offsets, best.value
         if problem.intercept == "free" and point.b is not None and not problem.is_nu:
             offsets = np.array([b])
-            plain = _plain(problem, values, offsets)
-        found.append((best, replace(iterate, w=point.w, offsets=offsets, primal=plain)))
+            plain, above = _at(problem, values, offsets)
+        found.append((best, replace(iterate, w=point.w, offsets=offsets, primal=plain, above=above)))
     if point.expansion is not None and not np.array_equal(point.expansion, beta):
         values = _decision_values(problem, point.expansion)
         b = problem.shift * float(point.expansion.sum())
         best, plain = _primal(problem, values, b, values.w, point.expansion)
-        found.append((best, replace(iterate, expansion=point.expansion, offsets=best.offsets, primal=plain)))
+        stands = replace(iterate, expansion=point.expansion, offsets=best.offsets, primal=plain, above=best.value)
+        found.append((best, stands))
     return found
 
 
@@ -367,12 +382,16 @@ def _primal(
     return point, value + plain + float(problem.totals @ offsets)
 
 
-def _plain(problem: Problem, values: Values, offsets: np.ndarray) -> float:
-    """P at decision values and offsets, as computed, not rounded outwards."""
+def _at(problem: Problem, values: Values, offsets: np.ndarray) -> tuple[float, float]:
+    """(P at decision values and offsets as computed, a number that P is not above)."""
     if problem.is_hard:
-        return value_of_decisions(problem, values.square, values.f, offsets)
-    losses = _native.proof_losses_at(problem.dual, problem.groups, offsets, values.f)
-    return _regulariser(problem, values, float(offsets[0]))[0] + losses + float(problem.totals @ offsets)
+        return value_of_decisions(problem, values.square, values.f, offsets), math.inf
+    value, above = _regulariser(problem, values, float(offsets[0]))
+    most, _, plain = _native.proof_loss_bounds(
+        problem.dual, problem.groups, offsets, values.f, values.sizes, values.factor
+    )
+    value += plain
+    return value + float(problem.totals @ offsets), _rounded_up(problem, value, above + most, offsets)[0]
 
 
 def _regulariser(problem: Problem, values: Values, b: float) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field, replace
 from typing import Any
 
@@ -30,7 +31,11 @@ class Point:
 class Iterate:
     """A point as its algorithm left it, with P and D of ½‖w‖² + Σ cᵢ ℓ there: plain numbers, neither improved nor rounded outwards.
 
-    For a method without dual variables ``beta`` is −c ℓ′, the dual point that w suggests. D is −∞ where β is not feasible.
+    For a method without dual variables ``beta`` is −c ℓ′, the dual point that w suggests. D is −∞ where β is not feasible. Where β misses its box or
+    its sum by rounding alone, ``expansion`` is β without this rounding.
+
+    In exact arithmetic P is not above ``above`` (of a hard margin: after a stretch to it), and D not below ``below``; both are infinite where this was
+    not proven.
     """
 
     beta: np.ndarray
@@ -39,6 +44,8 @@ class Iterate:
     offsets: np.ndarray
     primal: float
     dual: float
+    above: float = math.inf
+    below: float = -math.inf
 
 
 @record
