@@ -37,6 +37,7 @@ class Course:
                 journal = stack.enter_context(Journal(search.resume, facts))
                 for place, outcome in journal.found(candidates, known.n_folds):
                     wishes.recall(*place, outcome)
+                wishes.recalled()
                 if search.verbose > 0:
                     total = known.n_candidates * known.n_folds
                     print(f"{len(known):,} of {total:,} fits are in the file {str(search.resume)!r} already.")

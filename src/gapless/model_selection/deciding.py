@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import _safe_indexing
 
 from gapless.errors import UnsupportedError
+from gapless.estimators.multiclass import vote
 from gapless.model_selection.fold import Answers
 from gapless.model_selection.intervals import last_step
 
 _LEAST_TOL = 1e-14  # float64 proves no smaller relative gap
 _STEP = 1e-2  # what tol is multiplied by from one fit to the next: intervals, which shrink as its root, become ten times narrower
 _LARGEST_STEP = 1e-6  # the same where the intervals tell that a smaller step would not do
+_HIDDEN = 8.0  # by hand: a gap of so many times its rounding is proven without numbers of twice the digits, which take a thousand times as long
 
 
 def answers_of(estimator: Any, X: Any) -> Answers | None:
     """What a fitted estimator, or a Pipeline that ends in one, answers for these rows; None where it has no intervals."""
-    ends = _intervals_of(estimator, X)
-    return None if ends is None else _answers(estimator, X, *ends)
-
-
-def _answers(estimator: Any, X: Any, low: np.ndarray, high: np.ndarray) -> Answers:
-    return Answers(None, low, high, estimator.predict(X), getattr(estimator, "classes_", None))
-
-
-def _intervals_of(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    last = last_step(estimator)
+    last, rows = last_step(estimator), X
     if not hasattr(last, "decision_interval"):
         return None
     if last is not estimator:
         for _, _, step in estimator._iter(with_final=False):
-            X = step.transform(X)
+            rows = step.transform(rows)
     try:
-        return around_middle(last, *last.decision_interval(X))
+        low, high = around_middle(last, *last.decision_interval(rows))
     except UnsupportedError:  # a kernel that is given as a matrix
         return None
+    return Answers(None, low, high, _predictions(last, rows, low, high), getattr(last, "classes_", None))
+
+
+def _predictions(last: Any, X: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """What ``predict`` gives; of a classifier only rows are asked for whose intervals leave a sign open, since all values inside have the others."""
+    if not is_classifier(last) or not hasattr(last, "_winners") or getattr(last, "break_ties", False):
+        return last.predict(X)
+    known = ((low > 0) | (high < 0)).reshape(len(low), -1).all(axis=1)
+    if known.sum() < 0.5 * len(known):
+        return last.predict(X)
+    classes = last.classes_
+    codes = (low > 0).astype(np.int64) if low.ndim == 1 else vote(np.where(low > 0, 1.0, -1.0), len(classes))
+    predictions = classes[codes]
+    if not known.all():
+        predictions[~known] = last.predict(_safe_indexing(X, np.flatnonzero(~known)))
+    return predictions
 
 
 def around_middle(last: Any, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,43 +78,61 @@ def decide(
 
     ``fit`` fits the estimator again, in place. It keeps its parameters.
     """
-    ends = _intervals_of(estimator, X)
-    last = last_step(estimator)
+    answers, last = answers_of(estimator, X), last_step(estimator)
     tol = getattr(last, "tol", 0.0)
-    while ends is not None:
-        low, high = ends
-        rows = open_rows(low, high)
-        if rows is None or not rows.any():
+    while answers is not None:
+        rows = open_rows(answers.low, answers.high)
+        if rows is None or not rows.any() or tol <= _LEAST_TOL:
             break
-        crossing = _crossing(low, high, rows) if is_classifier(last) else rows
-        if tol <= _LEAST_TOL:
-            break
-        # A fit may have come closer than its tol, and a tol that it meets already would not make it go on.
-        reached = min(tol, last.certificate_.relative_gap)
-        tol = max(_LEAST_TOL, reached * (_step(low[crossing], high[crossing]) if is_classifier(last) else _STEP))
-        with _going_on(last, tol):
+        tol, before = next_tol(last, answers, rows, tol), answers
+        with going_on(last, tol):
             fit()
-        ends = _intervals_of(estimator, X)
-        if ends is None or not ((ends[1] - ends[0])[crossing] < 0.5 * (high - low)[crossing]).any():
+        answers = answers_of(estimator, X)
+        if answers is None or not have_shrunk(last, before, answers, rows):
             break
-    return None if ends is None else _answers(estimator, X, *ends)
+    return answers
+
+
+def next_tol(last: Any, answers: Answers, rows: np.ndarray, tol: float) -> float:
+    """The tol that a fit is to go on to which has met ``tol``, where these test rows are open."""
+    # A fit may have come closer than its tol, and a tol that it meets already would not make it go on.
+    reached = min(tol, last.certificate_.relative_gap)
+    crossing = _crossing(last, answers, rows)
+    step = _step(answers.low[crossing], answers.high[crossing]) if is_classifier(last) else _STEP
+    return max(_LEAST_TOL, reached * step)
+
+
+def least_tol(last: Any) -> float:
+    """The least tol that float64 proves of the problems of a fitted estimator as far as its proofs tell, which count their rounding."""
+    shares = [each.rounding / abs(each.primal) for each in last.certificates_ if each.primal]
+    return max(_LEAST_TOL, _HIDDEN * max(shares, default=0.0))
+
+
+def have_shrunk(last: Any, before: Answers, after: Answers, rows: np.ndarray) -> bool:
+    """Whether intervals of rows that were open are half as wide as before, some of them at least: others will not shrink any more."""
+    crossing = _crossing(last, before, rows)
+    return bool(((after.high - after.low)[crossing] < 0.5 * (before.high - before.low)[crossing]).any())
 
 
 @contextmanager
-def _going_on(last: Any, tol: float) -> Any:
-    """A fit goes on from the last one, to a smaller tol, and says nothing where it does not reach it."""
-    before = last.tol, last.warm_start
-    last.tol, last.warm_start, last._quiet, last._asked_tol = tol, True, True, before[0]
+def going_on(last: Any, tol: float, steps: float = math.inf) -> Any:
+    """A fit goes on from the last one, to a smaller tol, by so many iterations at most, and says nothing where it does not reach it."""
+    before = {"tol": last.tol, "warm_start": last.warm_start, "max_iter": last.max_iter}
+    last.tol, last.warm_start, last._quiet, last._asked_tol = tol, True, True, last.tol
+    if steps < math.inf and not 0 <= last.max_iter <= steps:
+        last.max_iter = max(1, int(steps))
     try:
         yield
     finally:
-        last.tol, last.warm_start = before
+        vars(last).update(before)
         del last._quiet, last._asked_tol
 
 
-def _crossing(low: np.ndarray, high: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The decision values of open rows whose sign is open; all decision values of these rows where the signs decide nothing."""
-    zero = (low <= 0) & (high >= 0)
+def _crossing(last: Any, answers: Answers, rows: np.ndarray) -> np.ndarray:
+    """The decision values of open rows; of a classifier those whose sign is open, unless the signs decide nothing."""
+    if not is_classifier(last):
+        return rows
+    zero = (answers.low <= 0) & (answers.high >= 0)
     zero[~rows] = False
     if not zero.any():
         zero[rows] = True

@@ -11,14 +11,15 @@ from sklearn.model_selection._validation import _insert_error_scores, _warn_or_r
 from sklearn.utils._array_api import device, get_namespace
 
 from gapless.model_selection.course import Course, Told
-from gapless.model_selection.fold import Candidate, Fold, FoldFits, Wishes, with_parameters
+from gapless.model_selection.fold import Candidate, FittedCandidate, Fold, FoldFits, with_parameters
 from gapless.model_selection.interrupted import interruption
+from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.outcomes import Outcome, interval_columns
+from gapless.model_selection.proving import Proving
 from gapless.model_selection.report import Report
 from gapless.model_selection.scoring import FoldScoring
 from gapless.model_selection.wishes import SearchWishes
-
-_ROUNDS = 4  # how often regressions are told how close they are; each round makes their intervals as narrow as it is told, so that few are needed
+from gapless.model_selection.work import SHARE
 
 
 class Evaluation:
@@ -38,6 +39,8 @@ class Evaluation:
         The metric that the choice is made by; None where it is made otherwise.
     course : Course
         Goes along with the fits.
+    alone : OneByOne
+        Goes on with fits for the proof of the choice.
 
     Attributes
     ----------
@@ -46,10 +49,18 @@ class Evaluation:
     """
 
     def __init__(
-        self, search: Any, estimator: Any, fits: FoldFits, scoring: FoldScoring, metric: str | None, course: Course
+        self,
+        search: Any,
+        estimator: Any,
+        fits: FoldFits,
+        scoring: FoldScoring,
+        metric: str | None,
+        course: Course,
+        alone: OneByOne,
     ) -> None:
         self.search, self.estimator, self.fits, self.scoring, self.metric = search, estimator, fits, scoring, metric
-        self.course, self.complete = course, list[int]()
+        self.course, self.complete, self.alone = course, list[int](), alone
+        self._whole = search.prove == "full"
         self._tried: list[Candidate] = []
         self._outcomes: list[Outcome] = []
         self._rows: list[dict[str, Any]] = []  # the outcomes as scikit-learn has them
@@ -73,7 +84,10 @@ class Evaluation:
         folds = [(xp.asarray(train, device=where), xp.asarray(test, device=where)) for train, test in folds]
         models = [with_parameters(self.estimator, candidate) for candidate in candidates]
         report = Report(self.search.verbose, candidates, len(folds))
-        wishes = SearchWishes(self.scoring, models, folds, report, self.metric, self.search.racing)
+        least = max((bound[0] for bound in self._bounds if np.isfinite(bound[0])), default=-np.inf)
+        wishes = SearchWishes(
+            self.scoring, models, folds, report, self.metric, self.search.racing, self._whole, float(least)
+        )
         if self.search.verbose > 0 and self.search.racing and not wishes.races:
             print("No candidate is dropped: the choice is not made by a metric with intervals.")
         stop = None
@@ -104,25 +118,22 @@ class Evaluation:
             raise stop
 
     def _run_all(self, candidates: list[Candidate], wishes: SearchWishes, tell: Told) -> None:
-        """Make all fits that are wanted, and further ones for regressions that are close to each other."""
-        self._run(candidates, wishes, wishes, tell)
-        for _ in range(_ROUNDS):
-            separating = wishes.separating()
-            if separating is None:
-                break
-            before = wishes.width()
-            self._run(candidates, separating, wishes, tell)
-            chosen = list(separating.targets)
-            if not (wishes.width()[chosen] < 0.5 * before[chosen]).any():
-                break
+        """Make all fits that are wanted, and go on with those that the choice depends on."""
+        proving = Proving(self.alone, candidates, wishes, self._whole)
+        for fitted in self.fits.fit_all(candidates, wishes.folds, wishes):
+            self._take(fitted, wishes, proving, tell)
+        spent = sum(outcome.work for _, outcome in wishes.known.items())
+        for fitted in proving.run(SHARE * spent):
+            self._take(fitted, wishes, proving, tell)
 
-    def _run(self, candidates: list[Candidate], wanted: Wishes, wishes: SearchWishes, tell: Told) -> None:
-        for fitted in self.fits.fit_all(candidates, wishes.folds, wanted):
-            candidate, fold = fitted.candidate, fitted.fold
-            outcome = self.scoring.outcome(
-                fitted, wishes.models[candidate], wishes.scored[fold], wishes.metrics[candidate]
-            )
-            tell(candidate, fold, wishes.take(candidate, fold, outcome))
+    def _take(self, fitted: FittedCandidate, wishes: SearchWishes, proving: Proving, tell: Told) -> None:
+        """Score a fit, and tell of it."""
+        candidate, fold = fitted.candidate, fitted.fold
+        scored = wishes.scored[fold]
+        outcome, answers = self.scoring.outcome(fitted, wishes.models[candidate], scored, wishes.metrics[candidate])
+        tell(candidate, fold, wishes.take(candidate, fold, outcome))
+        if wishes.race is not None and fitted.error is None:
+            proving.see(fitted, answers, self.scoring.work(fitted, scored))
 
     @property
     def is_empty(self) -> bool:

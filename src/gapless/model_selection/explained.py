@@ -48,6 +48,13 @@ PARAMETERS = {
         "Whether a candidate is dropped as soon as another one is proven to be better, whatever the folds that it has not run on would give. The "
         "choice stays the same. Dropped candidates have NaN as the score of folds that were not run. It needs a metric with intervals.",
     ),
+    "prove": (
+        "'bounded' or 'full'",
+        "How far the choice is proven. ``'bounded'``: all candidates are fitted to their ``tol``; then the fits that the choice depends on go on, the "
+        "best candidates first, for a fifth of the work that all fits have taken, and ``selection_`` says what stays open. Work is counted, not "
+        "timed, so that the result is the same on every machine. ``'full'``: every score of a classifier is decided, and regressions go on until "
+        "they are separated from the best one, as far as floating point reaches; this may take many times as long as the fits.",
+    ),
 }
 """(type, explanation) of each parameter that both searches have."""
 

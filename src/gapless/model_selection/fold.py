@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _check_method_params
 
+from gapless.model_selection.work import Work
+
 Candidate = dict[str, Any]
 """Parameters by name, as ``set_params`` takes them: one point of the grid."""
 
@@ -60,6 +62,8 @@ class FittedCandidate:
         What the fit raised.
     answers : Answers or None
         What the clone answers for the test rows of the fold, where the engine knows it.
+    work : Work or None
+        What the fit took, where it is not to be read off the clone, which is then made only when somebody asks.
     """
 
     candidate: int
@@ -68,6 +72,7 @@ class FittedCandidate:
     fit_time: float
     error: Exception | None = None
     answers: Answers | None = None
+    work: Work | None = None
 
     @cached_property
     def estimator(self) -> Any:
@@ -81,6 +86,11 @@ class Wishes(Protocol):
     @property
     def needs_intervals(self) -> bool:
         """Whether some score has intervals, so that ``low`` and ``high`` of ``Answers`` are of use."""
+        ...
+
+    @property
+    def decides(self) -> bool:
+        """Whether each fit is to be trained on until its scores are decided, whatever work that takes."""
         ...
 
     @property

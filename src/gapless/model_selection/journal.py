@@ -50,6 +50,7 @@ def search_facts(search: Any, X: Any, y: Any, fit_params: dict[str, Any], folds:
         "return_train_score": search.return_train_score,
         "error_score": fingerprint.described(search.error_score, "error_score"),
         "racing": getattr(search, "racing", False),
+        "prove": getattr(search, "prove", "bounded"),
     }
 
 
@@ -196,9 +197,9 @@ def _differences(then: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         yield f"its estimator is {then['class']}, and here it is {now['class']}"
         return
     yield from _of_parameters(then["parameters"], now["parameters"])
-    for name in ("scoring", "return_train_score", "error_score", "racing"):
-        if then[name] != now[name]:
-            yield _both(name, then[name], now[name])
+    for name in ("scoring", "return_train_score", "error_score", "racing", "prove"):
+        if then.get(name) != now[name]:
+            yield _both(name, then.get(name), now[name])
 
 
 def _of_parameters(then: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from sklearn.utils._array_api import get_namespace
 from sklearn.utils.metaestimators import _safe_split
 
 from gapless.estimators.linear_fold import LinearFold
+from gapless.model_selection.deciding import answers_of
 from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
@@ -102,7 +104,7 @@ class LinearChains:
     def _next(
         self, candidate: Candidate, rows: LinearFold, fold: Fold, place: tuple[int, int], wishes: Wishes, part: float
     ) -> FittedCandidate | None:
-        """The fit of the next candidate of a chain, trained on until its scores are decided; None where it fails or ends early.
+        """The fit of the next candidate of a chain; None where it fails or ends early.
 
         ``part`` is its share of the seconds that the preparation of the rows took.
         """
@@ -112,8 +114,11 @@ class LinearChains:
         if fitted.error is not None or not all(solved.proven for solved in estimator._solved):
             return None
         del estimator._quiet
-        again = partial(fit_in_place, estimator, rows.X, rows.y, {})
-        fitted = decided(fitted, again, self.X, fold, wishes, rows.test)
+        if wishes.decides:
+            again = partial(fit_in_place, estimator, rows.X, rows.y, {})
+            fitted = decided(fitted, again, self.X, fold, wishes, rows.test)
+        elif rows.test is not None:
+            fitted = replace(fitted, answers=answers_of(estimator, rows.test))
         rows.end_fit(estimator.C, estimator._solved)
         del estimator._fold
         return fitted

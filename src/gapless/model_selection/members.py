@@ -16,6 +16,7 @@ from gapless.model_selection.families import Families, Trained, Values
 from gapless.model_selection.fold import Wishes
 from gapless.model_selection.kernel_table import KernelTable
 from gapless.model_selection.side_by_side import use_free_threads
+from gapless.model_selection.work import SHARE, Work, features_of, kernel_work
 from gapless.solve import AHEAD, STRICTER
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _CACHED = 1024  # by hand: the most samples of a family whose entries stay in th
 _AHEAD = 20_000  # the most problems, of some 50 microseconds each, that are solved before the user is told of the first
 _PARTS = 4  # by hand: of the families that are solved ahead; from one to the next, threads of kernels that are done come to help
 _ASKED = 2  # folds of a candidate of a race that are decided at a time
+_READ, _STEP = 1.0, 0.25  # by hand, in the unit of work.py: an entry of the table that a proof reads, a sample in a pair of variables
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
 
@@ -64,6 +66,8 @@ class Members:
         largest, problems = np.diff(families.starts).max(), (len(families.starts) - 1) * len(self._chains)
         self.step = max(1, _AHEAD // problems) if len(families.starts) > 2 and largest <= _CACHED else 1
         self._costs = np.zeros((0, len(self._chains)))  # of the turns that are solved ahead
+        self._features = features_of(families.rows)
+        self._made = self._spent = 0.0  # the work of the fits, and of what has decided their scores
 
     def _aim(self, closely: float = 1.0) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": _TURNS}
@@ -109,6 +113,7 @@ class Members:
     def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
         """What is known of the fits of these members, after their problems were solved as closely as the scores need."""
         known = {member: self._look_first(member, fit) for member, fit in fits.items()}
+        self._made += sum(self.work(trained).total for trained, _ in known.values())
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
         left = dict.fromkeys(sorted(fits), self._families.closer_steps)  # how often each of them may still be asked for
         while left:
@@ -118,7 +123,7 @@ class Members:
                 if stage.wishes.races and asked[fit.candidate] == _ASKED:
                     continue  # it may be out when these are decided
                 rows = stage.open_rows(fit, trained, values)
-                if rows is not None and trained.done and left[member] > 0:
+                if rows is not None and trained.done and left[member] > 0 and self._may_decide(stage.wishes, trained):
                     gaps[:, member] = self._closer(fit, trained, values, rows, last[:, member])
                 if gaps[:, member].any():
                     asked[fit.candidate] += 1
@@ -129,9 +134,35 @@ class Members:
                 break
             self._native.tighten(gaps.ravel(), **self._aim())
             for member in np.flatnonzero(gaps.any(axis=0)).tolist():
-                known[member] = self._look(member, fits[member], known[member][1], np.flatnonzero(gaps[:, member]))
+                before, (trained, values) = known[member][0], known[member]
+                known[member] = self._look(member, fits[member], values, np.flatnonzero(gaps[:, member]))
+                self._spent += self._work_between(before, known[member][0], gaps[:, member] > 0)
         self._values.update((member, known[member][1]) for member in fits)
         return [(fit, known[member]) for member, fit in fits.items()]
+
+    def work(self, trained: Trained) -> Work:
+        """What a fit has taken: as much as one by itself, since the budget of a proof is a share of what the fits of any engine take."""
+        support, samples = self._reads(trained)
+        return kernel_work(1.0, float(support @ samples), self._features, float(trained.columns["steps"].sum()))
+
+    def _reads(self, trained: Trained) -> tuple[np.ndarray, np.ndarray]:
+        """The support vectors and the samples of each problem."""
+        starts = self._families.starts
+        return np.add.reduceat(trained.beta != 0, starts[:-1]).astype(float), np.diff(starts).astype(float)
+
+    def _may_decide(self, wishes: Wishes, trained: Trained) -> bool:
+        """Whether the proof of a score may go on: as far as it takes no more than its share of what the fits of this kernel have taken.
+
+        The share is counted kernel by kernel, so that what is proven does not depend on the order in which threads come to the kernels.
+        """
+        support, samples = self._reads(trained)
+        return wishes.decides or self._spent + _READ * float(support @ samples) <= SHARE * self._made
+
+    def _work_between(self, before: Trained, after: Trained, asked: np.ndarray) -> float:
+        """The work of solving some problems more closely."""
+        support, samples = self._reads(after)
+        steps = (after.columns["steps"] - before.columns["steps"])[asked]
+        return float(_READ * support[asked] @ samples[asked] + np.maximum(steps, 0.0) @ (_STEP * samples[asked]))
 
     def _look_first(self, member: int, fit: Fit) -> tuple[Trained, Values]:
         """What was found of a member at a further C; problems whose solution is the one before have the values of before."""

@@ -1,4 +1,4 @@
-"""The engine that fits each candidate by itself, and goes on until its scores are decided."""
+"""The engine that fits each candidate by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils.metaestimators import _safe_split
 
-from gapless.model_selection.deciding import decide
+from gapless.model_selection.deciding import decide, going_on
 from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
@@ -22,6 +22,7 @@ from gapless.model_selection.fold import (
     fold_params,
     with_parameters,
 )
+from gapless.model_selection.intervals import last_step
 from gapless.model_selection.side_by_side import side_by_side
 
 
@@ -52,6 +53,16 @@ class OneByOne:
         fitted = fit_timed(estimator, X, y, params, start, place)
         return decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, rows, wishes)
 
+    def go_on(self, candidate: Candidate, rows: Fold, place: tuple[int, int], start: Start, tol: float, steps: float) -> FittedCandidate:
+        """A fit that goes on from where it ended, to a smaller tol, by so many steps at most."""
+        estimator = with_parameters(self.estimator, candidate)
+        began = time.perf_counter()
+        last = last_step(estimator)
+        last._solved = start
+        with going_on(last, tol, steps):
+            X, y = _safe_split(estimator, self.X, self.y, rows[0])
+            return fit_timed(estimator, X, y, fold_params(self.X, self.fit_params, rows[0]), began, place)
+
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared: nothing."""
         verb = "is" if len(candidates) == 1 else "are"
@@ -63,7 +74,7 @@ def decided(
 ) -> FittedCandidate:
     """The fit, trained on until its scores are decided, with its answers for the test rows, which are cut from X unless they are given."""
     train, test = rows
-    if fitted.error is not None or not wishes.needs_intervals or not len(test):
+    if fitted.error is not None or not wishes.decides or not len(test):
         return fitted
     start, error, answers = time.perf_counter(), None, None
     try:

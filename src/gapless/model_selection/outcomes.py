@@ -26,6 +26,8 @@ class Outcome:
     intervals : dict of str to (float, float)
         Bounds on the test scores of the exact optimum, by metric, of those metrics that have intervals; NaN where nothing is known. A single metric
         has the name ``"score"``.
+    work : float
+        What the fit has taken, in the unit of :mod:`gapless.model_selection.work`.
     """
 
     test_scores: Any
@@ -35,10 +37,11 @@ class Outcome:
     n_test_samples: int
     fit_error: str | None = None
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    work: float = 0.0
 
     def for_scikit_learn(self) -> dict[str, Any]:
         """What scikit-learn's searches make ``cv_results_`` of."""
-        result = {name: value for name, value in vars(self).items() if name != "intervals"}
+        result = {name: value for name, value in vars(self).items() if name not in ("intervals", "work")}
         if self.train_scores is None:
             del result["train_scores"]
         return result
@@ -90,6 +93,7 @@ class Outcomes:
             score_time=0.0,
             fit_error=None,
             intervals={},
+            work=0.0,
         )
         places = ((k, j) for k in range(self.n_candidates) for j in range(self.n_folds))
         return [self._known.get(place, not_made) for place in places]

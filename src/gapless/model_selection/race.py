@@ -15,10 +15,12 @@ _TIED = 1e-9  # relative to the score; proofs in float64 reach little more
 class Race:
     """Bounds on the scores of candidates (rows) on folds (columns).
 
-    ``worst`` and ``best`` are the bounds on the score of any model, for each candidate on each fold.
+    ``worst`` and ``best`` are the bounds on the score of any model, for each candidate on each fold; ``least`` is what some candidate of another
+    race has for sure.
     """
 
-    def __init__(self, worst: np.ndarray, best: np.ndarray) -> None:
+    def __init__(self, worst: np.ndarray, best: np.ndarray, least: float = -np.inf) -> None:
+        self._least = least
         self.low, self.high = np.array(worst, dtype=float), np.array(best, dtype=float)
         self._best = self.high.copy()
         self._guess = np.full(self.low.shape, np.nan)
@@ -96,18 +98,25 @@ class Race:
             cost[first], end = costs.min(), first + 1 + int(costs.argmin())
         return range(begin, end)
 
-    def targets(self) -> dict[int, float]:
-        """The candidates that are not separated from the best one, and how narrow the intervals of their scores have to become for that.
+    def ends(self, candidate: int, fold: int) -> tuple[float, float]:
+        """(low, high) of the score of a fit."""
+        return float(self.low[candidate, fold]), float(self.high[candidate, fold])
 
-        Candidates whose intervals are narrower than ``_TIED`` count as tied: nothing is asked of them.
+    def deciding(self) -> list[int]:
+        """The candidates between which the choice is not proven, those first that decide the most.
+
+        That are the best one and the one that may have the highest score, the one with the wider interval first, and then all others that may be
+        better than the best one is for sure, in the order of what they may have. Intervals that are narrower than ``_TIED`` count as equal.
         """
         mean = np.where(np.isnan(self._guess).any(axis=1), -np.inf, self._guess.mean(axis=1))
-        best = int(mean.argmax())
-        low, high = self.means()
-        rivals = [k for k in np.flatnonzero((high >= low[best]) & np.isfinite(mean)).tolist() if k != best]
-        least = _TIED * abs(mean[best])
-        # Two intervals that are narrower together than their scores are apart do not overlap.
-        targets = {k: max(least, 0.45 * (mean[best] - mean[k])) for k in rivals}
-        if targets:
-            targets[best] = min(targets.values())
-        return {k: target for k, target in targets.items() if high[k] - low[k] > target}
+        best, (low, high) = int(mean.argmax()), self.means()
+        if not np.isfinite(mean[best]):
+            return []
+        least = max(low[best], self._least)
+        slack = max(_TIED * abs(mean[best]), ROUNDING * max(1.0, abs(least)))
+        rivals = [k for k in np.argsort(-high, kind="stable").tolist() if high[k] > least + slack and np.isfinite(mean[k])]
+        if not [k for k in rivals if k != best] and low[best] >= self._least - slack:
+            return []
+        pair = [best, *[k for k in rivals if k != best][:1]]
+        pair.sort(key=lambda k: low[k] - high[k])
+        return pair + [k for k in rivals if k not in pair]

@@ -22,6 +22,7 @@ from gapless.model_selection.fold import Answers, FittedCandidate
 from gapless.model_selection.intervals import Metric, last_step, metrics_of, weights_of
 from gapless.model_selection.outcomes import Outcome
 from gapless.model_selection.standin import StandIn, asks_for_answers_only
+from gapless.model_selection.work import Work, features_of, work_of
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,13 @@ class FoldScoring:
     return_train_score: bool
     error_score: Any
 
-    def outcome(self, fitted: FittedCandidate, unfitted: Any, fold: ScoredFold, metrics: dict[str, Metric]) -> Outcome:
-        """Score a fit on the rows of its fold; ``unfitted`` has its parameters, and ``metrics`` are those of ``unfitted``."""
+    def outcome(
+        self, fitted: FittedCandidate, unfitted: Any, fold: ScoredFold, metrics: dict[str, Metric]
+    ) -> tuple[Outcome, Answers | None]:
+        """Score a fit on the rows of its fold; ``unfitted`` has its parameters, and ``metrics`` are those of ``unfitted``.
+
+        What the fit answers for the test rows comes with it, where it is known.
+        """
         train_scores = None
         if fitted.error is not None:
             if self.error_score == "raise":
@@ -44,9 +50,8 @@ class FoldScoring:
             failed = self._failed_scores()
             words = "".join(traceback.format_exception(fitted.error))
             known = dict.fromkeys(metrics, (self.error_score, self.error_score))
-            return Outcome(
-                failed, failed if self.return_train_score else None, fitted.fit_time, 0.0, fold.n_test, words, known
-            )
+            trained = failed if self.return_train_score else None
+            return Outcome(failed, trained, fitted.fit_time, 0.0, fold.n_test, words, known), None
         counted = self._counted(metrics, fold)
         if fitted.answers is None or counted is None:
             X_test, y_test = _safe_split(unfitted, self.X, self.y, fold.test, fold.train)
@@ -64,7 +69,20 @@ class FoldScoring:
         if self.return_train_score:
             X_train, y_train = _safe_split(unfitted, self.X, self.y, fold.train)
             train_scores = self._scores(fitted.estimator, X_train, y_train, self.params(fold.train))
-        return Outcome(test_scores, train_scores, fitted.fit_time, score_time, fold.n_test, None, intervals)
+        work = self.work(fitted, fold).total
+        return Outcome(test_scores, train_scores, fitted.fit_time, score_time, fold.n_test, None, intervals, work), answers
+
+    def work(self, fitted: FittedCandidate, fold: ScoredFold) -> Work:
+        """What a fit has taken."""
+        if fitted.work is not None:
+            return fitted.work
+        last = last_step(fitted.estimator)
+        features = self._features if last is fitted.estimator else float(getattr(last, "n_features_in_", 1))
+        return work_of(last, fold.n_train, features)
+
+    @cached_property
+    def _features(self) -> float:
+        return features_of(self.X)
 
     def metrics(self, unfitted: Any) -> dict[str, Metric]:
         """The metrics of this estimator that have intervals, by name."""
@@ -121,6 +139,11 @@ class ScoredFold:
     def n_test(self) -> int:
         """The number of test rows."""
         return _num_samples(_safe_indexing(self.scoring.X, self.test))
+
+    @cached_property
+    def n_train(self) -> int:
+        """The number of training rows."""
+        return _num_samples(_safe_indexing(self.scoring.X, self.train))
 
     @cached_property
     def targets(self) -> np.ndarray:

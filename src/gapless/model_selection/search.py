@@ -15,6 +15,7 @@ from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_method_params
 
 from gapless.errors import Interrupted, InvalidInputError
@@ -25,11 +26,16 @@ from gapless.model_selection.evaluation import Evaluation
 from gapless.model_selection.explained import ATTRIBUTES, PARAMETERS
 from gapless.model_selection.fold import Candidate, fit_in_place
 from gapless.model_selection.interrupted import OF_LAST_FIT, OF_SEARCH, SearchInterrupted, forget, only
+from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.scoring import FoldScoring
 from gapless.model_selection.selection import Selection, select
 
 # What the parameters may be that scikit-learn's searches do not have.
-_OWN_CONSTRAINTS: dict[str, list[Any]] = {"racing": ["boolean"], "resume": [str, os.PathLike, None]}
+_OWN_CONSTRAINTS: dict[str, list[Any]] = {
+    "racing": ["boolean"],
+    "resume": [str, os.PathLike, None],
+    "prove": [StrOptions({"bounded", "full"})],
+}
 
 
 class _Search(BaseSearchCV):
@@ -37,6 +43,7 @@ class _Search(BaseSearchCV):
 
     racing: bool
     resume: Any
+    prove: str
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit all candidates on all folds, and the best one on all of the data.
@@ -84,7 +91,8 @@ class _Search(BaseSearchCV):
         scoring = FoldScoring(X, y, scorer, routed.scorer.score, self.return_train_score, self.error_score)
         # A function that is given as refit does not choose by the score alone.
         decisive = metric if isinstance(metric, str) and not callable(self.refit) else None
-        evaluation = Evaluation(self, estimator, fits, scoring, decisive, Course(self, X, y, params, metric))
+        course, alone = Course(self, X, y, params, metric), OneByOne(estimator, X, y, fit_params)
+        evaluation = Evaluation(self, estimator, fits, scoring, decisive, course, alone)
         self.scorer_ = scorer._scorers if isinstance(scorer, _MultimetricScorer) else scorer
         results: dict[str, Any] = {}
 
@@ -214,6 +222,7 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
         return_train_score: bool = False,
         racing: bool = False,
         resume: Any = None,
+        prove: str = "bounded",
     ) -> None:
         super().__init__(
             estimator,
@@ -227,7 +236,7 @@ class GridSearchCV(_Search, sklearn.model_selection.GridSearchCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.racing, self.resume = racing, resume
+        self.racing, self.resume, self.prove = racing, resume, prove
 
 
 @documented(
@@ -281,6 +290,7 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
         return_train_score: bool = False,
         racing: bool = False,
         resume: Any = None,
+        prove: str = "bounded",
     ) -> None:
         super().__init__(
             estimator,
@@ -296,4 +306,4 @@ class RandomizedSearchCV(_Search, sklearn.model_selection.RandomizedSearchCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.racing, self.resume = racing, resume
+        self.racing, self.resume, self.prove = racing, resume, prove

@@ -141,7 +141,7 @@ class SharedFits:
                     part = solving + (time.perf_counter() - began) / max(1, len(known))
                     for fit, found in known:
                         stage.done.add((fit.candidate, fit.fold))
-                        yield self._fitted(stage, members.length, fit, found, part)
+                        yield self._fitted(stage, members, fit, found, part)
 
     def _groups(self, stage: _Stage, candidates: list[int]) -> Iterator[tuple[range, list[int]]]:
         """The folds that the candidates of a kernel are fitted on, some after the other, and which of the candidates.
@@ -166,15 +166,16 @@ class SharedFits:
             begin = folds.stop
 
     def _fitted(
-        self, stage: _Stage, length: np.ndarray, fit: Fit, found: tuple[Trained, Values], seconds: float
+        self, stage: _Stage, members: Members, fit: Fit, found: tuple[Trained, Values], seconds: float
     ) -> FittedCandidate:
         """One fit, from what was found of it.
 
-        The clone is made when somebody asks; at once where a part is left to do, or where its score is still open: proofs of the estimator count with
-        twice the digits where rounding is what is left. A small classifier begins anew, so that a label that no proof decides, of a sample on the
-        boundary, does not depend on which fits were made before.
+        The clone is made when somebody asks; at once where a part is left to do, or where its score is to be decided and still open: proofs of the
+        estimator count with twice the digits where rounding is what is left. A small classifier begins anew, so that a label that no proof decides,
+        of a sample on the boundary, does not depend on which fits were made before.
         """
         trained, values = found
+        length, work = members.length, members.work(trained)
         plan, estimator, place = stage.plan, stage.estimators[fit.candidate], (fit.candidate, fit.fold)
         needs_proof = stage.needs_proof(fit, trained)
 
@@ -203,7 +204,7 @@ class SharedFits:
 
         # A pipeline that cannot transform its test rows beforehand asks for none of them.
         answers = plan.families.answers(values, estimator) if values.f.size else None
-        return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers)
+        return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers, work=work)
 
 
 class _Stage:
@@ -219,7 +220,7 @@ class _Stage:
         That is where the fit is not done, or where its samples are so few that a proof with twice the digits takes no more than the search.
         """
         few = len(self.plan.folds[fit.fold][0]) <= _FEW
-        return (few or not trained.done) and (fit.candidate, fit.fold) in self._open
+        return self.wishes.decides and (few or not trained.done) and (fit.candidate, fit.fold) in self._open
 
     def open_rows(self, fit: Fit, trained: Trained, values: Values) -> np.ndarray | None:
         """The test rows of a fit that its values leave open, all where it is not done; None where it need not be decided."""
@@ -243,7 +244,7 @@ class _Others:
         self._wishes, self._done = wishes, done
         self.open_rows, self.by_promise, self.next_folds = wishes.open_rows, wishes.by_promise, wishes.next_folds
         self.has_finisher = wishes.has_finisher
-        self.needs_intervals, self.races = wishes.needs_intervals, wishes.races
+        self.needs_intervals, self.decides, self.races = wishes.needs_intervals, wishes.decides, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether this fit is left to do."""

@@ -184,6 +184,10 @@ class _Group:
         return self.wishes.needs_intervals
 
     @property
+    def decides(self) -> bool:
+        return self.wishes.decides
+
+    @property
     def races(self) -> bool:
         return False  # a race is between folds, and these candidates have one
 

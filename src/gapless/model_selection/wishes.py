@@ -1,4 +1,4 @@
-"""What a search wants of its engine: the fits that are not known and can still win, trained on until their scores are decided."""
+"""What a search wants of its engine: the fits that are not known and can still win, and which rows of their scores are open."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ class SearchWishes:
         The metric that the choice is made by; None where it is made otherwise.
     racing : bool
         Whether a candidate is dropped that cannot win any more.
+    decides : bool
+        Whether the scores of a classifier are decided, whatever work that takes, when its fit is made.
+    least : float
+        A mean score that some candidate of another race has for sure.
 
     Attributes
     ----------
@@ -49,10 +53,12 @@ class SearchWishes:
         report: Report,
         metric: str | None,
         racing: bool,
+        decides: bool = True,
+        least: float = -np.inf,
     ) -> None:
         self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
         self.known = Outcomes(len(models), len(folds))
-        self._left_open: set[tuple[int, int]] = set()  # by a race of other candidates
+        self._left_open: set[tuple[int, int]] = set()  # by an earlier search
         self.scored = [ScoredFold(scoring, *rows) for rows in folds]
         self.metrics = self._metrics = [scoring.metrics(model) for model in models]
         self.race: Race | None = None
@@ -61,13 +67,14 @@ class SearchWishes:
                 self._targets = [fold.targets for fold in self.scored]
                 self._classes = [np.unique(scoring.targets(train)) for train, _ in folds]
             if any(metric in each for each in self._metrics):
-                self.race = self._start()
+                self.race = self._start(least)
         except (ValueError, TypeError):  # of targets that no metric takes: the fits and the scorer tell what is wrong
             self._metrics = [{} for _ in models]
         self.needs_intervals = any(map(bool, self._metrics))
         self.races = racing and self.race is not None
+        self.decides = decides and self.needs_intervals
 
-    def _start(self) -> Race:
+    def _start(self, least: float) -> Race:
         """The race before any fit: bounds on the score of any model."""
         worst, best = (np.full((len(self.models), len(self.folds)), bound) for bound in (-np.inf, np.inf))
         labels = np.unique(self.scoring.targets(np.arange(len(self.scoring.y))))
@@ -80,13 +87,13 @@ class SearchWishes:
                     if metric.function not in extremes:
                         extremes[metric.function] = metric.extremes(y, labels, weights.get(str(self.metric)))
                     worst[candidate, fold], best[candidate, fold] = extremes[metric.function]
-        return Race(worst, best)
+        return Race(worst, best, least)
 
     def take(self, candidate: int, fold: int, outcome: Outcome) -> Outcome:
         """Keep the outcome of a fit that has just been made, and return what is known of it now.
 
-        A regression that is trained on is made a second time, and so is a fit that another race has left open. It has taken the time of both, and of
-        two proofs the closer one counts.
+        A fit that goes on is made a second time, and so is one that an earlier search has left open. It has taken the time of both, and of two proofs
+        the closer one counts.
         """
         self._left_open.discard((candidate, fold))
         before = self.known.get(candidate, fold)
@@ -96,6 +103,7 @@ class SearchWishes:
                 before if outcome.fit_error is None and old < new else outcome,
                 fit_time=before.fit_time + outcome.fit_time,
                 score_time=before.score_time + outcome.score_time,
+                work=before.work,
             )
         self.know(candidate, fold, outcome)
         self.report.end(candidate, fold, outcome)
@@ -114,13 +122,19 @@ class SearchWishes:
     def recall(self, candidate: int, fold: int, outcome: Outcome) -> None:
         """Keep the outcome of a fit that an earlier search has made.
 
-        A race leaves the score of a classifier open where the candidate is out. Here it may be in again, where the winner of then is not a candidate.
+        Its score may be open: a race leaves that of a classifier open where the candidate is out, which may be in again here, where the winner of then
+        is not a candidate; and a search that was interrupted has proven nothing of its choice yet.
         """
         self.know(candidate, fold, outcome)
         metric = self._metrics[candidate].get(str(self.metric))
         low, high = self._bounds_of(outcome)
-        if self.races and metric is not None and metric.of_labels and low < high:
+        if metric is not None and low < high and (metric.of_labels if self.decides else True):
             self._left_open.add((candidate, fold))
+
+    def recalled(self) -> None:
+        """Nothing more is recalled. Where all fits are known, and none of them was to be decided by itself, what is open was left open for good."""
+        if not self.races and len(self.known) == len(self.models) * len(self.folds):
+            self._left_open.clear()
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether the outcome of a fit is not known, or left open, and the candidate can win."""
@@ -153,13 +167,10 @@ class SearchWishes:
 
     def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
         """The test rows that may be right as well as wrong; None of regressions, whose scores are decided only where candidates are close."""
-        if not any(metric.of_labels for metric in self._metrics[candidate].values()):
-            return None
-        classes = self._classes[fold]
-        possible = possible_labels(last_step(self.models[candidate]), len(classes), low, high)
+        possible = self._possible(candidate, fold, low, high)
         if possible is None:
             return None
-        y = self._targets[fold]
+        y, classes = self._targets[fold], self._classes[fold]
         rows = open_labels(y, classes, possible)
         metric = self._metrics[candidate].get(str(self.metric))
         if self.races and self.race is not None and metric is not None:
@@ -169,12 +180,18 @@ class SearchWishes:
                 return None
         return rows
 
-    def interval(self, candidate: int, fold: int, answers: Answers) -> tuple[float, float]:
-        """Bounds on the score that the choice is made by; NaN where nothing is known."""
-        metric = self._metrics[candidate].get(str(self.metric))
-        if metric is None:
-            return np.nan, np.nan
-        return metric.interval(self._targets[fold], answers, last_step(self.models[candidate]), self._weight(fold))
+    def rows_left_open(self, candidate: int, fold: int, answers: Answers) -> np.ndarray:
+        """The test rows of a fit that leave its score open: all of a regression."""
+        possible = self._possible(candidate, fold, answers.low, answers.high)
+        if possible is None:
+            return np.ones(len(answers.low), dtype=bool)
+        return open_labels(self._targets[fold], self._classes[fold], possible)
+
+    def _possible(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+        """Which labels the optimum may predict for the test rows; None where no score is one of labels."""
+        if not any(metric.of_labels for metric in self._metrics[candidate].values()):
+            return None
+        return possible_labels(last_step(self.models[candidate]), len(self._classes[fold]), low, high)
 
     def _weight(self, fold: int) -> Any:
         """The weights of the test rows of a fold in the score that the choice is made by."""
@@ -183,50 +200,3 @@ class SearchWishes:
     def bounds(self) -> np.ndarray:
         """(low, high) of the mean score of each candidate, as rows; NaN where the choice is not made by a metric with intervals."""
         return np.full((len(self.models), 2), np.nan) if self.race is None else np.column_stack(self.race.means())
-
-    def width(self) -> np.ndarray:
-        """How wide the interval of each candidate's mean score is."""
-        low, high = self.bounds().T
-        return np.where(np.isfinite(low), high, np.inf) - np.where(np.isfinite(low), low, 0.0)
-
-    def separating(self) -> Separating | None:
-        """The wishes of a further run that separates regressions which are close to the best; None where there are none."""
-        of_errors = any(not metric.of_labels for each in self._metrics for metric in each.values())
-        targets = self.race.targets() if self.race is not None and of_errors else {}
-        return Separating(self, targets) if targets else None
-
-
-class Separating:
-    """Wants candidates that the intervals of their scores do not separate from the best, until these are narrow enough.
-
-    ``targets`` has the width that the intervals of each of them may have.
-    """
-
-    needs_intervals = True
-    races = False
-
-    def __init__(self, search: SearchWishes, targets: dict[int, float]) -> None:
-        self.search, self.targets = search, targets
-
-    def wanted(self, candidate: int, fold: int) -> bool:
-        """Whether the candidate is not separated from the best."""
-        return candidate in self.targets
-
-    begin = wanted  # without a word: the report has told of these fits
-
-    def by_promise(self) -> list[int]:
-        """The candidates, as before."""
-        return self.search.by_promise()
-
-    def has_finisher(self) -> bool:
-        """Every candidate is through all folds."""
-        return True
-
-    def next_folds(self, candidates: list[int], begin: int, at_once: int) -> range:
-        """All folds: no candidate is dropped."""
-        return range(begin, len(self.search.folds))
-
-    def open_rows(self, candidate: int, fold: int, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
-        """All rows until the interval of the score is narrow enough."""
-        least, most = self.search.interval(candidate, fold, Answers(None, low, high, low))
-        return np.full(len(low), not most - least <= self.targets[candidate])

@@ -1,0 +1,138 @@
+"""The proof of a choice: once all fits are made, those go on that decide the most, for as much work as the search allows.
+
+A fit that goes on narrows the interval of its score. What decides the most is the best candidate against the one whose score may be the highest: of
+these two the one goes on whose interval is wider, on the fold where it is widest. Candidates that do not overlap any more are left alone, and so is a
+fit whose gap does not shrink: nothing more would be separated.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gapless.estimators.solved import Solved
+from gapless.model_selection.deciding import least_tol, next_tol
+from gapless.model_selection.fold import Answers, Candidate, FittedCandidate
+from gapless.model_selection.intervals import last_step
+from gapless.model_selection.one_by_one import OneByOne
+from gapless.model_selection.wishes import SearchWishes
+from gapless.model_selection.work import Work, steps_of
+
+_HALF = 0.25  # what a gap is multiplied by where intervals, which shrink as its root, become half as wide
+
+Place = tuple[int, int]
+"""A candidate on a fold."""
+
+
+@dataclass
+class _Standing:
+    """Where a fit has come to."""
+
+    start: list[Solved]  # what a further fit begins with
+    gap: float  # that it has reached
+    tol: float  # that it goes on to; infinite where it does not
+    work: Work
+
+
+class Proving:
+    """The fits of a search that may go on: ``see`` is told of each fit, and ``run`` goes on with some.
+
+    Parameters
+    ----------
+    alone : OneByOne
+        Fits a candidate by itself, and goes on with it.
+    candidates, wishes
+        The candidates of the search, and what is known of them.
+    whole : bool
+        Whether the proof may take whatever it takes, with numbers of twice the digits where rounding is in the way.
+    """
+
+    def __init__(self, alone: OneByOne, candidates: list[Candidate], wishes: SearchWishes, whole: bool) -> None:
+        self._alone, self._candidates, self._wishes, self._whole = alone, candidates, wishes, whole
+        self._standing: dict[Place, _Standing] = {}
+        self._unmade: dict[Place, tuple[FittedCandidate, Work]] = {}  # of which there is no clone yet
+        self._seconds, self._made = 0.0, 0
+
+    def see(self, fitted: FittedCandidate, answers: Answers | None, work: Work) -> None:
+        """Keep where a fit has come to, as far as its score is open and the candidate may win."""
+        place = fitted.candidate, fitted.fold
+        before = self._standing.pop(place, None)
+        if fitted.error is not None or answers is None or not self._is_open(place):
+            return
+        if fitted.work is not None:
+            self._unmade[place] = fitted, work
+            return
+        last = last_step(fitted.estimator)
+        rows = self._wishes.rows_left_open(*place, answers)
+        if not (rows.any() and hasattr(last, "certificate_") and hasattr(last, "warm_start") and hasattr(last, "max_iter")):
+            return
+        gap = last.certificate_.relative_gap
+        tol = next_tol(last, answers, rows, last.tol)
+        if not self._whole:
+            tol = max(tol, least_tol(last))
+        has_stopped = before is not None and not gap <= _HALF * before.gap
+        self._standing[place] = _Standing(last._solved, gap, math.inf if has_stopped or tol > _HALF * gap else tol, work)
+
+    def _is_open(self, place: Place) -> bool:
+        race = self._wishes.race
+        if race is None:
+            return False
+        low, high = race.ends(*place)
+        return low < high and not race.is_out(place[0])
+
+    def run(self, most: float) -> Iterator[FittedCandidate]:
+        """Fits that go on, those first that decide the most, for so much work; each has to be told of before the next one."""
+        while (place := self._next()) is not None:
+            if place in self._unmade:
+                fitted, work = self._unmade.pop(place)
+                self.see(FittedCandidate(*place, fitted.make, 0.0), fitted.answers, work)
+                continue
+            standing, began = self._standing[place], time.perf_counter()
+            steps = math.inf if self._whole else standing.work.steps_within(most)
+            if steps < 1:
+                standing.tol = math.inf  # another one may take less
+                continue
+            candidate, rows = self._candidates[place[0]], self._wishes.folds[place[1]]
+            fitted = self._alone.go_on(candidate, rows, place, standing.start, standing.tol, steps)
+            yield fitted
+            after = self._standing.get(place)
+            most -= standing.work.fixed + standing.work.step * self._steps_of(fitted)
+            if fitted.error is not None and after is None:
+                self._standing[place] = standing
+                standing.tol = math.inf
+            self._seconds += time.perf_counter() - began
+            self._made += 1
+
+    @staticmethod
+    def _steps_of(fitted: FittedCandidate) -> float:
+        return 0.0 if fitted.error is not None else steps_of(last_step(fitted.estimator))
+
+    def _next(self) -> Place | None:
+        """The fit that decides the most; None where none does."""
+        race = self._wishes.race
+        if race is None:
+            return None
+        for candidate in race.deciding():
+            folds = [fold for fold in range(len(self._wishes.folds)) if self._goes_on((candidate, fold))]
+            if folds:
+                widths = [high - low for low, high in (race.ends(candidate, fold) for fold in folds)]
+                return candidate, folds[widths.index(max(widths))]
+        return None
+
+    def _goes_on(self, place: Place) -> bool:
+        standing = self._standing.get(place)
+        return (place in self._unmade or (standing is not None and standing.tol < math.inf)) and self._is_open(place)
+
+    @property
+    def left(self) -> int:
+        """How many fits there are that may go on."""
+        race = self._wishes.race
+        among = [] if race is None else race.deciding()
+        return sum(self._goes_on((candidate, fold)) for candidate in among for fold in range(len(self._wishes.folds)))
+
+    @property
+    def seconds_left(self) -> float:
+        """How long they would take, each once, as long as those before have taken; infinite before the first one."""
+        return self.left * self._seconds / self._made if self._made else math.inf
