@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
-from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapless
 from gapless import _native, machine
@@ -90,18 +90,6 @@ def test_an_unknown_instruction_set_is_refused_in_a_sentence() -> None:
         "ImportError: The environment variable GAPLESS_ISA cannot be followed: "
         f"the instruction set must be one of {known}; got v9.\n"
     )
-
-
-def test_one_blas_thread_nests_and_restores() -> None:
-    def threads() -> list[int]:
-        return [library["num_threads"] for library in ThreadpoolController().info() if library["user_api"] == "blas"]
-
-    before = threads()
-    with machine.one_blas_thread():
-        with machine.one_blas_thread():
-            assert set(threads()) <= {1}
-        assert set(threads()) <= {1}
-    assert threads() == before
 
 
 def test_jobs_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,21 +14,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
-from threadpoolctl import LibController, ThreadpoolController, register
+from threadpoolctl import LibController, register
 
 from gapless import _native
+from gapless.blas import one_blas_thread
 
 _LIMITS = ("GAPLESS_NUM_THREADS", "OMP_NUM_THREADS")  # the first variable that holds a positive number counts
-
-_lock = threading.Lock()
-_controller: ThreadpoolController | None = None
-_depth = 0
-_limit: object = None
 
 
 def core_count() -> int:
@@ -46,26 +40,6 @@ def limit_threads_here(most: int) -> None:
     _native.limit_threads_here(most)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread. Several threads may be inside at once: the first to enter sets the limit, the last to leave restores it."""
-    global _controller, _depth, _limit
-    with _lock:
-        _depth += 1
-        if _depth == 1:
-            # The controller knows the libraries of BLAS alone. Leaving the limit restores every library that its controller knows, and would undo
-            # what somebody else has set for another library in the meantime.
-            _controller = _controller or ThreadpoolController().select(user_api="blas")
-            _limit = _controller.limit(limits=1)
-    try:
-        yield
-    finally:
-        with _lock:
-            _depth -= 1
-            if _depth == 0:
-                _limit.restore_original_limits()  # type: ignore[attr-defined]
-
-
 def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
     """Call ``work(item)`` for all items on all cores, with one core for each call; for work that is NumPy's for the most part.
 
@@ -78,8 +52,9 @@ def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:
                 work(item)
             return
         pool = ThreadPoolExecutor(threads, thread_name_prefix="gapless", initializer=limit_threads_here, initargs=(1,))
+        alone = one_blas_thread()(work)
         try:
-            for future in [pool.submit(work, item) for item in items]:
+            for future in [pool.submit(alone, item) for item in items]:
                 future.result()
         finally:
             pool.shutdown(cancel_futures=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gapless.background import in_background
+from gapless.blas import one_blas_thread
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.kernels import Validity
-from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube, narrowed
 from gapless.proof.best import Best, Points, iterate_of
@@ -60,6 +59,7 @@ STRICTER = 0.3
 _MOMENT = 1e8
 
 
+@one_blas_thread()
 def solve(
     problem: Problem,
     solver: str | Solver = "auto",
@@ -127,12 +127,10 @@ def solve(
     limit = chosen.cap(problem) if max_iter is None else float(max_iter)
     run = None
     try:
-        # The products with X are short: several threads of BLAS would wait for each other longer than they work.
-        with one_blas_thread() if problem.is_linear else nullcontext():
-            run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
-            if isinstance(start, Result):  # what the earlier result has proven stays proven
-                run.best.keep(point_of(problem, start.certified), run.clock.left())
-            return run.go(point, limit, random_state)
+        run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
+        if isinstance(start, Result):  # what the earlier result has proven stays proven
+            run.best.keep(point_of(problem, start.certified), run.clock.left())
+        return run.go(point, limit, random_state)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
         run.catch_up()

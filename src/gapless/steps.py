@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gapless.blas import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.best import iterate_of
 from gapless.proof.certificate import Iterate, Point, evaluate
@@ -165,13 +166,15 @@ def steps(
     2 [1.0, 0.0] [] {1: 'lower'} 0.5 0.5
     """
     chosen = covering_solver(problem, solver)
-    engine = chosen.init(problem, as_start(problem, start), np.random.default_rng(random_state))
-    point, iterations = engine.point(), 0.0
+    with one_blas_thread():  # not across a yield: what the caller does is the caller's
+        engine = chosen.init(problem, as_start(problem, start), np.random.default_rng(random_state))
+        point, iterations = engine.point(), 0.0
     yield Step(problem, 0, iterations, point)
     t = 0
     while max_steps is None or t < max_steps:
-        advance = engine.step(Budget(QUANTUM, engine.grain, math.inf), _FOR_EVER)
-        before, point = point, engine.point()
+        with one_blas_thread():
+            advance = engine.step(Budget(QUANTUM, engine.grain, math.inf), _FOR_EVER)
+            before, point = point, engine.point()
         if advance.outcome is Outcome.STALLED and _is_same(before, point):
             return
         iterations += advance.iterations

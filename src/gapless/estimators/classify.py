@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.blas import one_blas_thread
 from gapless.errors import InvalidInputError
 from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
@@ -42,6 +43,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
     _one_class = "Invalid input - all samples with positive weights belong to the same class."
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)

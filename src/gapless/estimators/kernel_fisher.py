@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.blas import one_blas_thread
 from gapless.data import require_memory
 from gapless.data.products import row_products
 from gapless.errors import InvalidInputError, UnsupportedError
@@ -23,11 +23,7 @@ from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE_WHOLE, 
 from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import Validity
 from gapless.kernels.gram import blocks
-from gapless.machine import one_blas_thread
 from gapless.store import register
-
-# A matrix of at most this size is factored on one thread of BLAS, in some 50 ms: on a busy machine several threads may wait a second for each other.
-_SHORT = 1000
 
 
 @register
@@ -109,6 +105,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.n_components = n_components
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any) -> Any:
         """Find the discriminant axes."""
         X, y = self._take(X, y)
@@ -133,8 +130,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         within = inner.T @ inner / n
         try:
             within[np.diag_indices_from(within)] += self.alpha
-            with one_blas_thread() if len(within) <= _SHORT else nullcontext():
-                root = la.cholesky(within, lower=True, check_finite=False)
+            root = la.cholesky(within, lower=True, check_finite=False)
         except la.LinAlgError:
             root = np.zeros((1, 1))
         if root.diagonal().min() <= 1e-7 * np.sqrt(within.diagonal().max()):

@@ -9,6 +9,7 @@ from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.blas import one_blas_thread
 from gapless.data import require_memory
 from gapless.errors import InvalidInputError
 from gapless.estimators.base import KernelEstimator
@@ -128,6 +129,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
         return KernelNewton() if self._two else MultinomialNewton()
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)

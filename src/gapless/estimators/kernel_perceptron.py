@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import check_is_fitted
 
 from gapless import _native
+from gapless.blas import one_blas_thread
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
@@ -179,6 +180,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
         self.random_state = random_state
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any) -> Any:
         """Go through the samples until an epoch makes no mistake, but at most ``max_iter`` times."""
         X, y = self._take(X, y)

@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.blas import one_blas_thread
 from gapless.data.namespace import NamespaceMixin
 from gapless.data.products import row_products
 from gapless.data.validate import as_weights
@@ -256,6 +257,7 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
         self.callback = callback
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
@@ -408,6 +410,7 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         self.callback = callback
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)

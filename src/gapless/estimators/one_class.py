@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from gapless.blas import one_blas_thread
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.documented import KERNEL_MODEL, documented
 from gapless.estimators.kernel_spec import KernelSpec
@@ -78,6 +79,7 @@ class OneClassSVM(OutlierMixin, SingleKernelEstimator):
         self.callback = callback
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum. y is not used."""
         X, _ = self._take(X, None)

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from gapless.blas import one_blas_thread
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
@@ -82,6 +83,7 @@ class SingleKernelEstimator(KernelEstimator):
 
 class _KernelRegressor(RegressorMixin, SingleKernelEstimator):
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)

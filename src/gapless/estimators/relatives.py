@@ -13,6 +13,7 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
+from gapless.blas import one_blas_thread
 from gapless.data import require_memory
 from gapless.data.namespace import NamespaceMixin
 from gapless.data.validate import as_weights
@@ -163,10 +164,16 @@ class KernelRidge(_WithOurKernels, SklearnKernelRidge):
     ) -> None:
         super().__init__(alpha, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, kernel_params=kernel_params)
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve for the coefficients of the samples."""
         self.gamma_ = self._find_kernel(X, _weights(sample_weight))
         return super().fit(X, y, sample_weight)
+
+    @one_blas_thread()
+    def predict(self, X: Any) -> np.ndarray:
+        """The values Σ aᵢ k(xᵢ, x) of new samples."""
+        return super().predict(X)
 
 
 class KernelPCA(_WithOurKernels, SklearnKernelPCA):
@@ -248,12 +255,18 @@ class KernelPCA(_WithOurKernels, SklearnKernelPCA):
             iterated_power=iterated_power, remove_zero_eig=remove_zero_eig, random_state=random_state, copy_X=copy_X, n_jobs=n_jobs,
         )  # fmt: skip
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the principal axes. y is not used."""
         gamma = self._find_kernel(X)
         super().fit(X)
         self.gamma_ = gamma
         return self
+
+    @one_blas_thread()
+    def transform(self, X: Any) -> np.ndarray:
+        """The components of new samples."""
+        return super().transform(X)
 
     def _get_kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         """The matrix of the kernel in the precision of the samples, as scikit-learn's, so that float32 samples give float32 components."""

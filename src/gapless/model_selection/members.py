@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gapless import _native
+from gapless.blas import one_blas_thread
 from gapless.estimators import SVC, SVR
 from gapless.estimators.every_pair import Found
 from gapless.model_selection.families import Families, Trained, Values
@@ -72,6 +73,7 @@ class Members:
     def _aim(self, closely: float = 1.0) -> dict[str, float]:
         return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": _TURNS}
 
+    @one_blas_thread()
     def advance(
         self, turns: range, folds: Sequence[int], candidates: Sequence[int], wishes: Wishes
     ) -> list[dict[int, Fit]]:
@@ -110,6 +112,7 @@ class Members:
         if len(self._costs) > 1:
             self._native.take_up(turn, self._costs[turn], self._gaps)
 
+    @one_blas_thread()
     def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
         """What is known of the fits of these members, after their problems were solved as closely as the scores need."""
         known = {member: self._look_first(member, fit) for member, fit in fits.items()}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gapless.blas import one_blas_thread
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.path.models import CPath
 from gapless.path.numbers import node_of, segment_of, zero_node
@@ -32,6 +33,7 @@ _WORTH = 0.1  # of log C: multiples of the first model are used where they reach
 _SHORTEST = 1e-3  # of log C: where not even such a step is proven, the models themselves are not precise enough
 
 
+@one_blas_thread()
 def C_path(
     problem: Problem,
     C_min: float = 1e-3,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapless.blas import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.points import Point, check_point
 
@@ -47,6 +48,7 @@ class KKT:
         return "\n".join([*lines, f"{'roles':<24}{counts}"])
 
 
+@one_blas_thread()
 def kkt(problem: Problem, point: Point) -> KKT:
     """The KKT report of any point: a :class:`~gapless.Result`, or a :class:`~gapless.Point` with β and w (or an expansion) and b.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gapless.blas import one_blas_thread
 from gapless.errors import UnsupportedError
 from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
@@ -73,6 +74,7 @@ class LeaveOneOut:
         )
 
 
+@one_blas_thread()
 def leave_one_out_bounds(result: Result) -> LeaveOneOut:
     r"""Which samples the machine trained without them gets right or wrong, as far as the certificate of the whole machine proves it.
 

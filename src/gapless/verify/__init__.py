@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gapless.blas import one_blas_thread
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
 from gapless.proof.best import sharpened
@@ -30,6 +31,7 @@ _TIGHT = 1e-12
 _DUAL_TOL = 1e-5
 
 
+@one_blas_thread()
 def certify(
     subject: Any,
     X: Any,

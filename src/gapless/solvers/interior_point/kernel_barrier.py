@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.feasible import feasible
@@ -53,8 +52,8 @@ class KernelBarrier(Engine):
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         taken, outcome = 0, Outcome.RUNNING
-        # The result must not depend on the number of threads. A step that overflows leaves numbers that are not finite, and is the last.
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # A step that overflows leaves numbers that are not finite, and is the last.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             while outcome is Outcome.RUNNING and taken < self.whole_steps(budget, self.cost):
                 if not self.stuck:
                     self._iterate()

@@ -20,7 +20,6 @@ import numpy as np
 from gapless import _native
 from gapless.kernels import Linear, Panels
 from gapless.losses import DualEntropy
-from gapless.machine import one_blas_thread
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.feasible import feasible
@@ -100,7 +99,6 @@ class SmoEngine(Engine):
 
     def __init__(self, solver: SMO, problem: Problem, samples: Samples, entries: Any, beta: np.ndarray) -> None:
         self.solver, self.problem, self.samples = solver, problem, samples
-        self._is_short = len(beta) <= FEW
         self._rough = not isinstance(entries, tuple) and entries.dtype == np.float32
         self._pairs = 0.0
         self._begin(entries, beta)
@@ -116,11 +114,7 @@ class SmoEngine(Engine):
         )  # fmt: skip
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
-        if self._is_short:
-            iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
-        else:
-            with one_blas_thread():  # the Newton finish calls BLAS, and its result must not depend on BLAS's threads
-                iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
+        iterations, work, outcome = self.native.step(budget.work, budget.iterations, *targets)
         self._pairs += iterations
         found = _OUTCOMES[outcome]
         n = len(self.samples.groups)
