@@ -144,7 +144,8 @@ DualValue dual_at(const DualTerms& dual, Places groups, Vector totals, bool free
   const double size = std::fabs(total.value) + total.error, shifted = shift * size * size * (1.0 + 4.0 * unit);
   const double plain = terms.value - 0.5 * sums.curvature.value - 0.5 * shift * total.value * total.value;
   const double repair = free ? repair_loss(dual, groups, totals, beta, f, errors, largest) : 0.0;
-  const double proven = Bounded{terms.below() - 0.5 * sums.curvature.above() - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
+  // βᵀKβ is not negative: of a K that is positive semi-definite but for the rounding of its entries, a negative one counts as zero.
+  const double proven = Bounded{terms.below() - 0.5 * std::max(0.0, sums.curvature.above()) - 0.5 * shifted - repair, 8.0 * unit * std::fabs(plain)}.below();
   return {plain, std::isnan(proven) ? -infinity : proven};
 }
 

@@ -62,6 +62,7 @@ Largest largest_of(const DualEntropy& entropy, Index i, Two v, double error) {
 
 Sides twofold_dual(const DualTerms& dual, Places groups, Vector totals, bool free, Vector beta, TwoVector f, Vector error, Two square,
                    double square_error, double shift, double largest) {
+  if (square.hi < 0.0) square = Two{0.0, 0.0};  // as in bounds.cpp: βᵀKβ is not negative
   double doubt = 0.0;
   const Two terms = std::visit([&](const auto& each) { return separable_of(each, beta, doubt); }, dual);
   Two value = terms - square * 0.5;

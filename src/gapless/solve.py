@@ -190,9 +190,9 @@ class _Run:
                 known = self.best.zero
             status = self.check(first, known=known)
         targets = Targets(self.tol, AHEAD * self.kkt_tol)
-        if self.problem.kernel is not None and self.problem.kernel.validity is Validity.NOT_VALID:
-            targets = Targets(math.inf, min(targets))  # the dual bounds nothing, so that no gap can be asked for
         while status is None:
+            if self.problem.validity is Validity.NOT_VALID:
+                targets = Targets(math.inf, min(targets))  # the dual bounds nothing, so that no gap can be asked for
             work, iterations = self.next_check(engine)
             outcome = Outcome.RUNNING
             while (
@@ -303,8 +303,7 @@ class _Run:
                 return Status.CONVERGED
         if self.problem.is_nu and dual.kkt_violation <= self.kkt_tol and vanishes(self.problem, certificate, self.tol):
             return Status.ZERO
-        kernel = self.problem.kernel
-        if kernel is not None and kernel.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
+        if self.problem.validity is Validity.NOT_VALID and dual.kkt_violation <= self.tol:
             self.best.points = found
             return Status.STATIONARY
         if self.problem.is_hard and self.not_separable(dual, ending):

@@ -211,9 +211,7 @@ def test_bounds_are_those_of_the_formulas(seed, free):
     losses = sum(exact(_native.proof_losses(box, f + 0.5 * (low + high))))
     assert own_primal == pytest.approx(float(losses) + 0.5 * square, rel=1e-14)
     most = float(sum(exact(terms))) - 0.5 * square
-    outwards(
-        own_above, own_below, own_above - own_primal, own_dual - own_below, float(losses) + 0.5 * square, most
-    )
+    outwards(own_above, own_below, own_above - own_primal, own_dual - own_below, float(losses) + 0.5 * square, most)
 
 
 def test_groups_have_bounds_and_prices_of_their_own():

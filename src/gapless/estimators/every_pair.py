@@ -261,7 +261,7 @@ def every_pair(
         return None
     gram, largest = kernel.gram, int((members.n_first + members.n_second).max())
     fits = gram.dtype == np.float64 and gram.flags.carray and largest <= FEW and 8 * largest**2 <= cache_mb * 2**20
-    if not fits or kernel.validity is Validity.NOT_VALID:
+    if not fits or kernel.validity is Validity.NOT_VALID or kernel.refutation(samples):
         return None
     # What is out of these bounds is refused in words where a problem is stated.
     low, high = float(terms.cost.min()), float(terms.cost.max())

@@ -32,7 +32,7 @@ class Bounds:
     def missed(self, problem: Problem, certificate: Certificate) -> str | None:
         """A clause that names the bounds which a certificate misses, each with its value; None where the certificate keeps all bounds."""
         missed = []
-        proves = problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
+        proves = problem.validity is not Validity.NOT_VALID
         kkt = self.gap if self.kkt is None and not proves else self.kkt
         if proves and not certificate.relative_gap <= self.gap and not vanishes(problem, certificate, self.gap):
             missed.append(f"the certified relative duality gap is {certificate.relative_gap:.2g}")
@@ -53,8 +53,7 @@ def judged(result: Result, bounds: Bounds) -> Result:
     if bounds.missed(result.problem, result.certificate) is not None:
         contradicts = status.proven and status is not Status.APPROXIMATE
         return replace(result, status=Status.STALLED) if contradicts else result
-    kernel = result.problem.kernel
-    if kernel is not None and kernel.validity is Validity.NOT_VALID:
+    if result.problem.validity is Validity.NOT_VALID:
         status = Status.STATIONARY
     else:
         status = Status.CONVERGED if result.certificate.relative_gap <= bounds.gap else Status.ZERO

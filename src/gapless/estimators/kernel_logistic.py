@@ -178,9 +178,10 @@ class KernelLogisticRegression(ClassifierMixin, KernelEstimator):
             8 * n * n, f"{type(self).__name__} holds the whole kernel matrix: {n:,} x {n:,} in float64, which"
         )
         samples, spec = super()._samples(X, weight, codes)
-        if spec.kernel is not None and spec.kernel.validity is Validity.NOT_VALID:
+        if spec.kernel is not None and (spec.kernel.validity is Validity.NOT_VALID or spec.kernel.refutation(samples)):
             raise InvalidInputError(
-                f"kernel must be positive semi-definite, so that the problem is convex; got {spec.kernel!r}."
+                f"kernel must be positive semi-definite, so that the problem is convex; got {spec.kernel!r}. "
+                f"{spec.kernel.refutation(samples)}".rstrip()
             )
         return samples, spec
 

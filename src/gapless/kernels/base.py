@@ -17,6 +17,7 @@ from gapless.data import check_matrix
 from gapless.errors import InvalidInputError
 from gapless.kernels.pairwise import Matrix
 from gapless.kernels.parameters import is_number
+from gapless.kernels.refuted import FEW, ROUNDED, refutation
 
 
 class Validity(Enum):
@@ -84,6 +85,20 @@ class Kernel(ABC):
     def validity(self) -> Validity:
         """Whether the kernel is positive semi-definite by construction, by assumption, or not."""
         return Validity.ASSUMED
+
+    @property
+    def entry_rounding(self) -> float:
+        """How far entries may be from those of a valid kernel by rounding alone, relative to the largest entry (kernels/refuted.py)."""
+        return ROUNDED
+
+    def refutation(self, X: Matrix) -> str:
+        """Of a kernel that is assumed to be valid: a sentence that tells why its entries on X refute this; empty where a few entries do not."""
+        if self.validity is not Validity.ASSUMED:
+            return ""
+        some = np.unique(np.linspace(0, X.shape[0] - 1, min(FEW, X.shape[0])).astype(np.int64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            block = self.block(X[some], X[some])
+        return refutation(block) if np.isfinite(block).all() else ""  # an overflow is refused elsewhere, in words
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray | float:
         """The matrix of k(xᵢ, zⱼ), with Z = X by default; a number when X and Z are two vectors. X and Z are checked."""

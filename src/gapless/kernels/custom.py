@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from gapless.errors import InvalidInputError
 from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.pairwise import Matrix, as_dense, as_float64, inner_products, squared_norms
+from gapless.kernels.refuted import entry_rounding, refutation
 
 # How far, relative to the largest entry, a Gram matrix may be from symmetric: about the root of float64's precision, so that a matrix whose two
 # halves were computed in another order of summation passes. The asymmetry that passes counts as an error of the entries in every proof (rounding.py).
@@ -22,7 +23,8 @@ _CHECK_ENTRIES = 2**20  # entries of the Gram matrix compared with their mirror 
 class Precomputed(Kernel):
     r""":math:`k(i, j) = G_{ij}` for a given Gram matrix G: each sample is an index into G, in a matrix with a single column.
 
-    The matrix is taken to be positive semi-definite; ``check_valid`` tests whether it is. Clones share the matrix.
+    The matrix is taken to be positive semi-definite, unless its own numbers refute it (``certificate.refutation`` then says how); ``check_valid`` tests
+    whether it is. Clones share the matrix.
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ class Precomputed(Kernel):
     Precomputed(gram=<3 × 3 array>)
     """
 
+    _judged: tuple[np.ndarray, str] | None = None  # a matrix, and what refutes that it is positive semi-definite
+
     def __init__(self, gram: np.ndarray) -> None:
         self.asymmetry = _check_gram(gram)
         self.gram = gram
@@ -51,6 +55,21 @@ class Precomputed(Kernel):
     def diag(self, X: Matrix) -> np.ndarray:
         i = self.indices(X)
         return self.gram[i, i].astype(np.float64, copy=False)
+
+    @property
+    def entry_rounding(self) -> float:
+        return entry_rounding(self.gram)
+
+    def refutation(self, X: Matrix) -> str:
+        """The sentence of :meth:`Kernel.refutation`, by all entries: what the whole matrix does not refute, no part of it does."""
+        if self.validity is not Validity.ASSUMED:
+            return ""
+        if self._judged is None or self._judged[0] is not self.gram:
+            self._judged = self.gram, refutation(self.gram)
+        if not self._judged[1]:
+            return ""
+        used = np.unique(self.indices(X))
+        return self._judged[1] if len(used) == len(self.gram) else refutation(self.gram[np.ix_(used, used)])
 
     def indices(self, X: Matrix) -> np.ndarray:
         """The one column of X as indices into the Gram matrix."""

@@ -16,7 +16,7 @@ from gapless.data.products import matvec, rmatvec
 from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
 from gapless.data.scale import LARGEST, check_cost, check_width
 from gapless.errors import InvalidInputError
-from gapless.kernels import Kernel, Linear, Panels
+from gapless.kernels import Kernel, Linear, Panels, Validity
 from gapless.kernels.rounding import Magnitudes, linear_magnitudes, magnitudes
 from gapless.losses import DualTerms, Loss, as_loss
 from gapless.problems.conventions import Convention, one_of, unit_cost
@@ -232,6 +232,22 @@ class Problem(StatedValues):
     def is_nu(self) -> bool:
         """Whether the free offsets have a price (ν-SVC, ν-SVR, one-class)."""
         return bool(self.totals.any())
+
+    @property
+    def validity(self) -> Validity:
+        """Whether K is positive semi-definite by construction, by assumption, or not: weak duality needs it to be."""
+        if self.kernel is None:
+            return Validity.BY_CONSTRUCTION
+        return Validity.NOT_VALID if self.refutation else self.kernel.validity
+
+    @cached_property
+    def refutation(self) -> str:
+        """A sentence that tells what refutes a kernel that was assumed to be valid; empty where nothing has."""
+        return "" if self.kernel is None else self.kernel.refutation(self.X)
+
+    def refute(self, sentence: str) -> None:
+        """Keep what refutes the kernel, where a proof has found it: from then on no dual value counts."""
+        self.__dict__["refutation"] = sentence
 
     @property
     def shift(self) -> float:

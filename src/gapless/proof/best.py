@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from gapless.problems.problem import Problem
-from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate
+from gapless.proof.certificate import Certificate, DualPoint, Iterate, Point, PrimalPoint, combine, evaluate, is_valid
 from gapless.proof.feasible import first_point
 from gapless.proof.twofold import refine
 from gapless.proof.zero import counts_as_zero, zero_level
@@ -25,6 +25,13 @@ def sharpened(problem: Problem, points: Points, tol: float, seconds: float = mat
         return points
     refined = refine(problem, *points, seconds)
     return points if refined is None else (refined[0], replace(refined[1], iterate=points[1].iterate))
+
+
+def _without_bound(points: Points, sentence: str) -> Points:
+    """The same points, where the dual value bounds nothing, as the sentence tells."""
+    primal, dual = points
+    known = dual.value == -math.inf and dual.refutation == sentence
+    return points if known else (primal, replace(dual, value=-math.inf, refutation=sentence))
 
 
 def iterate_of(points: Points) -> Iterate:
@@ -84,6 +91,11 @@ class Best:
         if point.beta is None and point.w is None and point.expansion is None:
             return self.zero
         found = self._one(point, seconds) if self.one_point else self._prove(point, seconds)
+        if not is_valid(
+            self.problem
+        ):  # this very point may have shown it, and no dual value that was found before counts any more
+            sentence = self.problem.refutation
+            self.points, self.zero = _without_bound(self.points, sentence), _without_bound(self.zero, sentence)
         better = self._better(found)
         self.points = better if better is found else sharpened(self.problem, better, self.tol, seconds)
         return found

@@ -17,6 +17,7 @@ import numpy as np
 
 from gapless import _native
 from gapless.kernels import Validity
+from gapless.kernels.refuted import NOT_VALID
 from gapless.kernels.rounding import UNIT
 from gapless.losses import DualBox
 from gapless.problems.objective import ROUNDING, value_of_decisions
@@ -25,6 +26,7 @@ from gapless.problems.tube import is_hard_tube
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.feasible import best_multiple, feasible
 from gapless.proof.hard import hard_offset, hard_primal, scaled_error, separating
+from gapless.proof.outward import MORE, ROUNDINGS
 from gapless.proof.points import CertifiedPoint, DualPoint, Iterate, Point, PrimalPoint
 from gapless.proof.values import Values, values_of_expansion, values_of_model, values_of_weights
 from gapless.record import record
@@ -45,7 +47,8 @@ class Certificate:
 
     ``kkt_violation`` is LIBSVM's criterion, the largest violation of the optimality conditions by the dual point. ``offset_intervals`` holds, for
     each group of samples (there is one, except in the ν-forms), every offset that is optimal for the certified w. ``box_violation`` and
-    ``sum_violation`` tell how far the offered β was from its box and from its sum before it was repaired.
+    ``sum_violation`` tell how far the offered β was from its box and from its sum before it was repaired. ``refutation`` is a sentence where a kernel
+    that was taken to be positive semi-definite, such as a matrix of the user's, is refuted by its own numbers; there is no dual bound then.
 
     >>> Certificate(primal=2.0, dual=1.5, offset_intervals=((0.0, 0.0),)).relative_gap
     0.25
@@ -65,6 +68,7 @@ class Certificate:
     parts: tuple[Certificate, ...] = ()
     scale: float = 1.0
     point: CertifiedPoint | None = field(default=None, repr=False, compare=False)
+    refutation: str = ""
 
     def stated(self, scale: float) -> Certificate:
         """The same bounds in an objective that is ``scale`` times as large, rounded outwards."""
@@ -116,7 +120,8 @@ class Certificate:
         return math.sqrt(max(0.0, gap if self.own_weights else 2.0 * gap)) + self.weights_error
 
     def __str__(self) -> str:
-        return f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.2e}"
+        numbers = f"primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.relative_gap:.2e}"
+        return f"{numbers}. {self.refutation}" if self.refutation else numbers
 
 
 def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
@@ -137,6 +142,7 @@ def combine(primal: PrimalPoint, dual: DualPoint) -> Certificate:
         rounding=primal.rounding + dual.rounding,
         weights_error=primal.weights_error if primal.own else 0.0,
         point=CertifiedPoint(primal.w, primal.expansion, primal.offsets, dual.beta),
+        refutation=dual.refutation,
     )
 
 
@@ -160,13 +166,17 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
             return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
         values = _decision_values(problem, beta)
     w, f, valid = values.w, values.f, is_valid(problem)
-    as_given = None if problem.is_linear else beta.copy()  # the coefficients of w; the line below writes the best multiple to beta
+    as_given = (
+        None if problem.is_linear else beta.copy()
+    )  # the coefficients of w; the line below writes the best multiple to beta
     square, scale, value, violation, least, intervals, below, above, *plain, own_intervals = _native.proof_bounds(
         problem.dual, problem.groups, problem.totals, problem.intercept == "free", not is_zero and valid and has_multiples(problem),
         not problem.is_hard, point.w is None, beta, f, values.sizes, values.factor, values.weights, problem.shift,
     )  # fmt: skip
     if math.isnan(square) and given.any():
         return evaluate(problem, replace(point, beta=np.zeros(problem.n_samples)))
+    if square < 0.0 and valid and refutes(problem, given, square):
+        valid = False
     violation = math.nan if math.isnan(violation) else violation  # one NaN, so that equal certificates compare equal
     if valid and not math.isfinite(value) and given.any() and not (problem.is_hard or problem.is_nu):
         # The squares of a tiny β underflow: the point zero proves more.
@@ -174,7 +184,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if value == math.inf and not (problem.is_hard and is_exact_ray(problem, beta)):
         value, below = -math.inf, math.inf  # rounding has made the curvature zero: that is no proof of a ray
     if isinstance(point, Point) and point.offsets is not None:
-        dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below)
+        dual = DualPoint(
+            value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, refutation=problem.refutation
+        )  # fmt: skip
         return _as_it_stands(problem, point, point.offsets), dual
     own_dual, own_primal, own_below, own_above = plain
     iterate = Iterate(given, w, as_given, middles(own_intervals), own_primal, own_dual, own_above, own_below)
@@ -202,7 +214,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     if point.w is not None or point.expansion is not None:
         for other, stands in _other_primals(problem, point, beta, iterate):
             primal, iterate = min(primal, other, key=lambda candidate: candidate.value), stands
-    dual = DualPoint(value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, iterate)
+    dual = DualPoint(
+        value if valid else -math.inf, beta, box_violation, sum_violation, violation, below, iterate, problem.refutation
+    )
     return primal, dual
 
 
@@ -236,9 +250,7 @@ def _hard_iterate(
     if scale > 0:
         error = values.error + 4.0 * UNIT * np.abs(f)
         most = values.above(square, scale) / scale**2 * (1.0 + 8.0 * UNIT)
-        above = hard_primal(
-            problem, f, error, float(offsets[0]), most, iterate.w, iterate.expansion, own=True
-        ).value
+        above = hard_primal(problem, f, error, float(offsets[0]), most, iterate.w, iterate.expansion, own=True).value
     if problem.intercept == "free":
         offsets = np.array([hard_offset(problem, f[used], problem.y[used])])
     if problem.intercept == "regularized":
@@ -342,9 +354,27 @@ def _beta_of_weights(problem: Problem, point: Point) -> np.ndarray | None:
         return -problem.cost * problem.loss.derivative(problem.y, f)
 
 
+def refutes(problem: Problem, beta: np.ndarray, square: float) -> bool:
+    """Whether a negative ``square`` = βᵀKβ (with a regularised intercept's part, which is not negative) shows that the kernel is not valid.
+
+    It does where it is below what the rounding of the entries explains; the problem then remembers it.
+    """
+    kernel = problem.kernel
+    if kernel is None or problem.validity is not Validity.ASSUMED:
+        return False
+    g, r = problem.magnitudes
+    size = np.abs(beta)
+    reach, rough = float(g @ size), float(np.where(size > 0, r, 0.0) @ size)
+    error = MORE * UNIT * (2.0 * (np.count_nonzero(beta) + ROUNDINGS) * reach + 2.0 * rough) * reach
+    if not square < -(kernel.entry_rounding * problem.largest**2 * float(size.sum()) ** 2 + error):
+        return False
+    problem.refute(f"{NOT_VALID}: βᵀKβ = {square:g} is negative.")
+    return True
+
+
 def is_valid(problem: Problem) -> bool:
     """Whether weak duality holds: it needs a positive semi-definite K."""
-    return problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID
+    return problem.validity is not Validity.NOT_VALID
 
 
 def has_multiples(problem: Problem) -> bool:

@@ -20,7 +20,7 @@ from gapless.kernels.gram import blocks
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
-from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
+from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate, refutes
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.kkt import at_bounds
 
@@ -46,11 +46,15 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
     if not (math.isfinite(square) and np.isfinite(f).all()):
         beta = _repaired(problem, np.zeros(problem.n_samples))[0]
         f, square, b = _values(problem, beta)
+    if square < 0.0:
+        refutes(problem, beta, square)
+        square = 0.0 if problem.validity is not Validity.NOT_VALID else square
     scale, value = _dual_value(problem, beta, square)
     if scale != 1.0:
         beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)
         f, square, b = scale * f, scale * scale * square, scale * b
-    dual = DualPoint(value, beta, box_violation, sum_violation, _violation(problem, beta, f + b))
+    violation = _violation(problem, beta, f + b)
+    dual = DualPoint(value, beta, box_violation, sum_violation, violation, refutation=problem.refutation)
     if isinstance(point, Point) and point.offsets is not None:
         return _level(_as_it_stands(problem, point, point.offsets), dual)
 
@@ -189,7 +193,7 @@ def _repaired(problem: Problem, given: np.ndarray) -> tuple[np.ndarray, float, f
 
 def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[float, float]:
     """(s, D(sβ)) of the best multiple inside the box, where there are multiples to choose from."""
-    if problem.kernel is not None and problem.kernel.validity is Validity.NOT_VALID:
+    if problem.validity is Validity.NOT_VALID:
         return 1.0, -math.inf
     box = problem.dual
     # An entropy, a ν-form and a hard tube have no multiples to choose from (``certificate.has_multiples`` says why).

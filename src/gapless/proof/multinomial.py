@@ -64,7 +64,7 @@ def _evaluate(problem: MultinomialProblem, point: Point, fine: bool) -> tuple[Pr
     if not is_own:  # β = 0 is feasible too, and proves more
         dual = DualPoint(0.0, zero, box_violation, sum_violation, math.nan)
     if not is_valid(problem):
-        dual = DualPoint(-math.inf, beta, box_violation, sum_violation, math.nan)
+        dual = DualPoint(-math.inf, beta, box_violation, sum_violation, math.nan, refutation=problem.refutation)
     if point.offsets is not None:  # a model to be judged as it stands
         if expansion is None:
             assert given is not None

@@ -34,8 +34,8 @@ class Iterate:
     For a method without dual variables ``beta`` is −c ℓ′, the dual point that w suggests. D is −∞ where β is not feasible. Where β misses its box or
     its sum by rounding alone, ``expansion`` is β without this rounding.
 
-    In exact arithmetic P is not above ``above`` (of a hard margin: after a stretch to it), and D not below ``below``; both are infinite where this was
-    not proven.
+    In exact arithmetic P is not above ``above`` (of a hard margin: after a stretch to it), and D not below ``below``; both are infinite where this
+    was not proven.
     """
 
     beta: np.ndarray
@@ -91,7 +91,8 @@ class CertifiedPoint:
 class DualPoint:
     """A dual feasible point with its value, rounded downwards by ``rounding``.
 
-    The violations tell how far the offered point was from the box and from Σβ = 0; ``iterate`` is the offered point as it stands.
+    The violations tell how far the offered point was from the box and from Σβ = 0; ``iterate`` is the offered point as it stands. ``refutation``
+    tells, in a sentence, why no dual value counts where a kernel that was assumed to be valid is not.
     """
 
     value: float
@@ -101,6 +102,7 @@ class DualPoint:
     kkt_violation: float
     rounding: float = 0.0
     iterate: Iterate | None = field(default=None, repr=False, compare=False)
+    refutation: str = ""
 
 
 def check_point(problem: Problem, given: Any) -> Any:

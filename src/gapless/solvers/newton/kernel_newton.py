@@ -96,7 +96,7 @@ def logistic_loss(problem: Problem, f: np.ndarray) -> LossAt:
 
 def refuse_invalid_kernel(problem: Problem, name: str) -> str | None:
     """The refusal of a kernel that is not positive semi-definite; None for others."""
-    if problem.kernel is None or problem.kernel.validity is not Validity.NOT_VALID:
+    if problem.validity is not Validity.NOT_VALID:
         return None
     return f"{name} needs a positive semi-definite kernel, in which P is convex; got {problem.kernel!r}."
 
