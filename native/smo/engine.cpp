@@ -227,13 +227,13 @@ class Engine final : public Smo {
     const Index m = part.K.matrix.rows;
     if constexpr (!Dual::is_entropy)
       if (faced_) {
-        moved = solve_face<T>(part.dual, part.diagonal, part.K.matrix, part.coupled, target, beta, f) / 2;
+        moved = solve_face<T>(part.dual, part.diagonal, part.K.matrix, part.groups, part.coupled, target, beta, f) / 2;
         finishes_ += moved > 0;
       }
     const std::vector<double> before(beta, beta + m);
     const Index taken = blocks_.solve(part, block_size, block_share, target, max_steps, beta, f);
     if constexpr (!Dual::is_entropy)
-      if (taken > 0 && groups().count == 1 && options_.second_order) {
+      if (taken > 0 && options_.second_order) {
         const double entries = static_cast<double>(m) * static_cast<double>(m) * sizeof(T);
         const double room = rows_ ? 0.0 : options_.cache_bytes - entries;  // kept rows take all memory beyond the active set's
         faced_ = finish_pays(part.dual, m, before.data(), beta, static_cast<double>(taken), room);

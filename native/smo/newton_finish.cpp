@@ -1,6 +1,7 @@
 #include "smo/newton_finish.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/blas.hpp"
 #include "core/cancel.hpp"
@@ -21,6 +22,13 @@ constexpr int most_passes = 12;        // how often variables may be added to th
 constexpr double enter_share = 0.5;    // variables at a bound that violate by more than this share of the target join the face
 
 bool inside(const DualBox& dual, Index k, double beta) { return dual.lower[k] < beta && beta < dual.upper[k] && beta != 0.0; }
+
+double median_of(std::vector<double>& values) {
+  const std::size_t half = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + half, values.end());
+  if (values.size() % 2 == 1) return values[half];
+  return 0.5 * (values[half] + *std::max_element(values.begin(), values.begin() + half));
+}
 
 // B = L⁻¹ B, where B has n rows.
 void solve_lower(const std::vector<double>& L, int n, double* B, int columns) {
@@ -96,15 +104,16 @@ bool Face<T>::become(const std::vector<char>& wanted) {
 }
 
 template <class T>
-std::vector<double> Face<T>::step(const std::vector<double>& g, bool coupled, const std::vector<double>& least, const std::vector<double>& most,
+std::vector<double> Face<T>::step(const std::vector<double>& g, Groups groups, const std::vector<double>& least, const std::vector<double>& most,
                                   const std::vector<Index>& out) const {
   const int n = static_cast<int>(g.size()), increment = 1;
   const double one = 1.0, zero = 0.0, minus = -1.0;
   std::vector<double> right(g);
-  right.resize(n * (1 + coupled), 1.0);
-  solve_lower(L, n, right.data(), 1 + coupled);
-  // Y holds the columns of L⁻¹ for the variables that are held; where Σδ = 0 is a constraint, L⁻¹1 is appended to them in B.
-  std::vector<Index> held;
+  right.resize(n * (1 + groups.count), 0.0);
+  for (Index k = 0; groups.count > 0 && k < n; ++k) right[n * (1 + groups.of[k]) + k] = 1.0;
+  solve_lower(L, n, right.data(), static_cast<int>(1 + groups.count));
+  // Y holds the columns of L⁻¹ for the variables that are held; L⁻¹E is appended to them in B.
+  std::vector<Index> held, open(groups.count), bound;  // open: the variables of a group that are not held; bound: the groups whose sum is given
   std::vector<double> at, Y;
   std::vector<char> is_held(n, 0);
   const auto hold = [&](const std::vector<Index>& which, const std::vector<double>& values) {
@@ -117,18 +126,30 @@ std::vector<double> Face<T>::step(const std::vector<double>& g, bool coupled, co
     at.insert(at.end(), values.begin(), values.end());
   };
   hold(out, std::vector<double>(out.size(), 0.0));
+  // The sum of a group whose variables are all held is what these add up to: false where that is not zero.
+  const auto find_open = [&] {
+    std::fill(open.begin(), open.end(), Index(0));
+    for (Index k = 0; groups.count > 0 && k < n; ++k) open[groups.of[k]] += !is_held[k];
+    bound.clear();
+    for (Index group = 0; group < groups.count; ++group)
+      if (open[group] > 0) bound.push_back(group);
+    for (std::size_t k = 0; groups.count > 0 && k < held.size(); ++k)
+      if (at[k] != 0.0 && open[groups.of[held[k]]] == 0) return false;
+    return true;
+  };
   std::vector<double> change, B, S, multipliers;
   std::vector<int> pivots;
   for (int pass = 0; pass < most_passes; ++pass) {
     listen();
     change.assign(right.begin(), right.begin() + n);
-    const int columns = static_cast<int>(held.size()) + coupled;
-    if (columns > 0) {  // a multiplier μ for each variable held, and c: (BᵀB) μ = (at, 0) − Bᵀ change, then change += B μ
+    if (!find_open()) return {};
+    const int columns = static_cast<int>(held.size() + bound.size());
+    if (columns > 0) {  // a multiplier μ for each variable held, and −c: (BᵀB) μ = (at, 0) − Bᵀ change, then change += B μ
       B = Y;
-      if (coupled) B.insert(B.end(), right.begin() + n, right.end());
+      for (const Index group : bound) B.insert(B.end(), right.begin() + n * (1 + group), right.begin() + n * (2 + group));
       S.assign(static_cast<std::size_t>(columns) * columns, 0.0);
       multipliers = at;
-      if (coupled) multipliers.push_back(0.0);
+      multipliers.resize(columns, 0.0);
       blas.dgemm("T", "N", &columns, &columns, &n, &one, B.data(), &n, B.data(), &n, &zero, S.data(), &columns);
       blas.dgemv("T", &n, &columns, &minus, B.data(), &n, change.data(), &increment, &one, multipliers.data(), &increment);
       pivots.resize(columns);
@@ -154,11 +175,14 @@ std::vector<double> Face<T>::step(const std::vector<double>& g, bool coupled, co
 }
 
 template <class T>
-Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, bool coupled, double target, double* beta, double* f) {
+Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, Groups groups, bool coupled, double target, double* beta,
+                 double* f) {
   const Index m = K.rows;
   Index moves = 0;
-  std::vector<Index> groups(m, 0);
   std::vector<double> up(m), down(m), slope(m), bend(m), levels, after(m);
+  std::vector<std::optional<double>> level(groups.count);
+  std::vector<Index> own;
+  const auto group_of = [&](Index k) { return groups.count == 1 ? 0 : groups.of[k]; };
   std::vector<char> wanted(m), above(m);
   double mean = 0.0;
   for (Index k = 0; k < m; ++k) mean += diagonal[k] / static_cast<double>(m);
@@ -166,40 +190,43 @@ Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K,
   Face<T> face(K, bend);
   for (int step = 0; step < most_steps; ++step) {
     listen();
-    const double worst = survey(dual, m, diagonal, beta, f, {groups.data(), 1}, coupled, up.data(), down.data()).worst;
-    levels.clear();
-    for (Index k = 0; k < m; ++k)
-      if (inside(dual, k, beta[k])) levels.push_back(up[k]);
-    if (worst <= target || levels.empty()) break;
-    double level = 0.0;
-    if (coupled) {  // the level of the face is the median of its slopes
-      const std::size_t half = levels.size() / 2;
-      std::nth_element(levels.begin(), levels.begin() + half, levels.end());
-      level = levels[half];
-      if (levels.size() % 2 == 0) level = 0.5 * (level + *std::max_element(levels.begin(), levels.begin() + half));
+    const double worst = survey(dual, m, diagonal, beta, f, groups, coupled, up.data(), down.data()).worst;
+    if (worst <= target) break;
+    bool any = false;
+    for (Index group = 0; group < groups.count; ++group) {  // the level of a group on the face is the median of its slopes; where it is not there, none
+      levels.clear();
+      for (Index k = 0; k < m; ++k)
+        if (group_of(k) == group && inside(dual, k, beta[k])) levels.push_back(up[k]);
+      any = any || !levels.empty();
+      level[group] = levels.empty() ? std::nullopt : std::optional(coupled ? median_of(levels) : 0.0);
     }
+    if (!any) break;
     for (Index k = 0; k < m; ++k) {
       // The piece of the dual that a variable is in, or would enter, is above or below zero (|β| has its kink there). A variable at the far end of
       // its piece can only move back.
       const bool between = inside(dual, k, beta[k]);
-      above[k] = beta[k] == 0.0 ? up[k] - level > level - down[k] : beta[k] > 0.0;
+      const std::optional<double>& own_level = level[group_of(k)];
+      const double middle = own_level.value_or(0.0);
+      above[k] = beta[k] == 0.0 ? up[k] - middle > middle - down[k] : beta[k] > 0.0;
       const bool rises = static_cast<bool>(above[k]) != (beta[k] != 0.0 && !between);
       slope[k] = rises ? up[k] : down[k];
-      wanted[k] = between || (rises ? slope[k] - level : level - slope[k]) > enter_share * target;
+      wanted[k] = between || (own_level && (rises ? slope[k] - middle : middle - slope[k]) > enter_share * target);
     }
     if (!face.become(wanted)) break;
     const std::vector<Index>& rows = face.rows;
     const Index n = count(rows.size());
     std::vector<double> least(n), most(n), g(n);
     std::vector<Index> out;
+    own.clear();
     for (Index k = 0; k < n; ++k) {
       const Index i = rows[k];
+      own.push_back(group_of(i));
       least[k] = (above[i] ? 0.0 : dual.lower[i]) - beta[i];
       most[k] = (above[i] ? dual.upper[i] : 0.0) - beta[i];
       g[k] = wanted[i] ? slope[i] : 0.0;
       if (!wanted[i]) out.push_back(k);
     }
-    const std::vector<double> change = face.step(g, coupled, least, most, out);
+    const std::vector<double> change = face.step(g, {own.data(), coupled ? groups.count : 0}, least, most, out);
     if (change.empty()) break;
     std::copy(f, f + m, after.begin());
     spread<T>({K.data, m, m, K.stride}, rows, change.data(), after.data());
@@ -225,7 +252,7 @@ Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K,
 
 template class Face<float>;
 template class Face<double>;
-template Index solve_face(const DualBox&, const double*, Matrix<const float>, bool, double, double*, double*);
-template Index solve_face(const DualBox&, const double*, Matrix<const double>, bool, double, double*, double*);
+template Index solve_face(const DualBox&, const double*, Matrix<const float>, Groups, bool, double, double*, double*);
+template Index solve_face(const DualBox&, const double*, Matrix<const double>, Groups, bool, double, double*, double*);
 
 }  // namespace gapless::smo

@@ -4,7 +4,7 @@
 // conditioned. There the dual is maximised over the face at once. With F the variables between their bounds (and those at a bound that violate),
 // M = K_FF + D + ridge and g the slope of the dual, the step δ solves
 //
-//     M δ + c = g,   Σ δ = 0   (c = 0 without a common constraint).
+//     M δ + Ec = g,   Eᵀδ = 0   (E: which group a variable is in; c = 0 without free offsets).
 //
 // Variables that δ would carry past a bound are held at it, as further constraints of the same system, until no variable passes its bound. With
 // M = LLᵀ each constraint takes a column of L⁻¹ and no new factorisation. Variables that leave the face later are held in the same way, and those
@@ -15,6 +15,7 @@
 
 #include "core/dual.hpp"
 #include "core/span.hpp"
+#include "smo/violation.hpp"
 
 namespace gapless::smo {
 
@@ -31,8 +32,9 @@ class Face {
   // Takes in the variables that are wanted; false where M cannot be factored. Variables that are no longer wanted stay in the factor, to be held,
   // unless they are many.
   bool become(const std::vector<char>& wanted);
-  // The step δ with least ≤ δ ≤ most, zero at the places `out`; empty where too many variables would be held.
-  std::vector<double> step(const std::vector<double>& g, bool coupled, const std::vector<double>& least, const std::vector<double>& most,
+  // The step δ with least ≤ δ ≤ most, zero at the places `out` and in the sum of each of the `groups`, of which a variable of `rows` has one; without
+  // groups no sum is given. Empty where too many variables would be held.
+  std::vector<double> step(const std::vector<double>& g, Groups groups, const std::vector<double>& least, const std::vector<double>& most,
                            const std::vector<Index>& out) const;
 
   std::vector<Index> rows;
@@ -43,9 +45,10 @@ class Face {
   std::vector<double> bend_;
 };
 
-// Maximises the dual of the samples of K, all of one group, until no violation is above `target` or a step cannot be found; writes beta and f.
+// Maximises the dual of the samples of K until no violation is above `target` or a step cannot be found; writes beta and f.
 // Returns how often a variable moved.
 template <class T>
-Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, bool coupled, double target, double* beta, double* f);
+Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, Groups groups, bool coupled, double target, double* beta,
+                 double* f);
 
 }  // namespace gapless::smo

@@ -41,13 +41,18 @@ def _by_pairs(dual, K, coupled, target):
     return beta, f
 
 
+def _face(dual, K, coupled, target, beta, f, groups=None):
+    groups = np.zeros(len(beta), dtype=np.int64) if groups is None else groups
+    return _native.smo_face(dual, K.diagonal().copy(), K, groups, int(groups.max()) + 1, coupled, target, beta, f)
+
+
 @pytest.mark.parametrize("coupled", [True, False])
 @pytest.mark.parametrize("loss", _LOSSES)
 def test_it_ends_at_the_optimum_of_pairs(loss, coupled):
     dual, K = _problem(loss)
     beta, f = _by_pairs(dual, K, coupled, 1e-4)
     best = _value(dual, K, _by_pairs(dual, K, coupled, 1e-10)[0])
-    assert _native.smo_face(dual, K.diagonal().copy(), K, coupled, 1e-8, beta, f) > 0
+    assert _face(dual, K, coupled, 1e-8, beta, f) > 0
     assert _worst(dual, K, beta, coupled) <= 1e-8
     assert _value(dual, K, beta) == pytest.approx(best, rel=1e-10)
     assert np.all((dual.lower <= beta) & (beta <= dual.upper))
@@ -63,9 +68,35 @@ def test_it_never_lowers_the_dual_even_where_the_face_is_not_known(loss, rough):
         dual, K = _problem(loss, n=120, seed=seed)
         beta, f = _by_pairs(dual, K, True, rough)
         before = _value(dual, K, beta)
-        _native.smo_face(dual, K.diagonal().copy(), K, True, 1e-6, beta, f)
+        _face(dual, K, True, 1e-6, beta, f)
         assert _value(dual, K, beta) >= before - 1e-10 * abs(before)
         assert np.all((dual.lower <= beta) & (beta <= dual.upper)) and abs(beta.sum()) < 1e-9
+
+
+@pytest.mark.parametrize("form", ["nu_regression", "nu_classification"])
+def test_each_group_keeps_its_sum(form):
+    """In a ν-form the step leaves the sum of each group as it is, and ends where pairs end."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 3))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=150)
+    problem = getattr(gl.nu, form)(X, y if form == "nu_regression" else y > 0, nu=0.3, kernel=gl.kernels.RBF(gamma=0.5))
+    dual, K, groups = problem.dual, problem.kernel(problem.X), np.asarray(problem.groups)
+    beta = gl.proof.feasible.first_point(problem)
+    f = K @ beta
+
+    def pairs(target, beta, f):
+        steps = 10**6
+        _native.smo_blocks(dual, K.diagonal().copy(), K, groups, 2, True, True, 512, target, 0.2, steps, beta, f)
+
+    pairs(1e-3, beta, f)
+    best, best_f = beta.copy(), f.copy()
+    pairs(1e-10, best, best_f)
+    assert _face(dual, K, True, 1e-8, beta, f, groups) > 0
+    assert _value(dual, K, beta) == pytest.approx(_value(dual, K, best), rel=1e-10)
+    sums = np.bincount(groups, weights=beta)
+    np.testing.assert_allclose(sums, problem.totals, rtol=1e-12)
+    assert np.all((dual.lower <= beta) & (beta <= dual.upper))
+    np.testing.assert_allclose(f, K @ beta, atol=1e-9)
 
 
 def _large():
