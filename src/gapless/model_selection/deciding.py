@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -114,13 +114,29 @@ def have_shrunk(last: Any, before: Answers, after: Answers, rows: np.ndarray) ->
     return bool(((after.high - after.low)[crossing] < 0.5 * (before.high - before.low)[crossing]).any())
 
 
+class Few:
+    """A callback that ends a fit after some checks: where proofs do not agree with what a solver thinks, each check costs as much as the solver."""
+
+    eager = False  # whether checks are to be made for the callback's sake
+
+    def __init__(self, checks: int) -> None:
+        self._left = checks
+
+    def __call__(self, progress: Any) -> bool:
+        """Whether the fit is to end."""
+        self._left -= 1
+        return self._left <= 0
+
+
 @contextmanager
-def going_on(last: Any, tol: float, steps: float = math.inf) -> Any:
-    """A fit goes on from the last one, to a smaller tol, by so many iterations at most, and says nothing where it does not reach it."""
-    before = {"tol": last.tol, "warm_start": last.warm_start, "max_iter": last.max_iter}
+def going_on(last: Any, tol: float, steps: float = math.inf, checks: int | None = None) -> Iterator[None]:
+    """A fit goes on from the last one, to a smaller tol, and says nothing where it does not reach it; by so many steps and checks at most."""
+    before = {name: getattr(last, name) for name in ("tol", "warm_start", "max_iter", "callback")}
     last.tol, last.warm_start, last._quiet, last._asked_tol = tol, True, True, last.tol
     if steps < math.inf and not 0 <= last.max_iter <= steps:
         last.max_iter = max(1, int(steps))
+    if checks is not None and last.callback is None:
+        last.callback = Few(checks)
     try:
         yield
     finally:

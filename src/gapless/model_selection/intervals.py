@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
 from gapless import _native
-from gapless.model_selection.counting import is_plain_weight, share
+from gapless.model_selection.counting import determination, is_plain_weight, share
 from gapless.model_selection.fold import Answers
 
 # Functions with the sign of their score, −1 for losses. With the other sign, which ``make_scorer`` takes as well, better predictions score less.
@@ -79,6 +79,9 @@ class Metric:
             return self.between(y, answers.predictions, _open_rows(y, answers, last), answers.classes, weight)
         if np.isfinite(answers.low).all() and np.isfinite(answers.high).all():
             best, worst = _nearest(y, answers.low, answers.high), _farthest(y, answers.low, answers.high)
+            plain = self.function is metrics.r2_score and not self.options and weight is None
+            if plain and y.dtype == np.float64 and len(y) > 1 and np.ptp(y) > 0:
+                return determination(y, worst), determination(y, best)
             return self.score(y, worst, weight), self.score(y, best, weight)
         return np.nan, np.nan
 

@@ -53,13 +53,15 @@ class OneByOne:
         fitted = fit_timed(estimator, X, y, params, start, place)
         return decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, rows, wishes)
 
-    def go_on(self, candidate: Candidate, rows: Fold, place: tuple[int, int], start: Start, tol: float, steps: float) -> FittedCandidate:
-        """A fit that goes on from where it ended, to a smaller tol, by so many steps at most."""
+    def go_on(
+        self, candidate: Candidate, rows: Fold, place: tuple[int, int], start: Any, tol: float, **bounds: Any
+    ) -> FittedCandidate:
+        """A fit that goes on from where it ended, to a smaller tol; ``bounds`` are those of :func:`~gapless.model_selection.deciding.going_on`."""
         estimator = with_parameters(self.estimator, candidate)
         began = time.perf_counter()
         last = last_step(estimator)
         last._solved = start
-        with going_on(last, tol, steps):
+        with going_on(last, tol, **bounds):
             X, y = _safe_split(estimator, self.X, self.y, rows[0])
             return fit_timed(estimator, X, y, fold_params(self.X, self.fit_params, rows[0]), began, place)
 

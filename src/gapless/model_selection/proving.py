@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from gapless.estimators.solved import Solved
 from gapless.model_selection.deciding import least_tol, next_tol
@@ -18,8 +19,9 @@ from gapless.model_selection.fold import Answers, Candidate, FittedCandidate
 from gapless.model_selection.intervals import last_step
 from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.wishes import SearchWishes
-from gapless.model_selection.work import Work, steps_of
+from gapless.model_selection.work import FIT, Work, steps_of
 
+_CHECKS = 6  # by hand: the most proofs of a fit that goes on, of which two are the usual number
 _HALF = 0.25  # what a gap is multiplied by where intervals, which shrink as its root, become half as wide
 
 Place = tuple[int, int]
@@ -33,7 +35,8 @@ class _Standing:
     start: list[Solved]  # what a further fit begins with
     gap: float  # that it has reached
     tol: float  # that it goes on to; infinite where it does not
-    work: Work
+    work: Work  # that the fit took
+    parts: int  # its subproblems
 
 
 class Proving:
@@ -58,7 +61,7 @@ class Proving:
     def see(self, fitted: FittedCandidate, answers: Answers | None, work: Work) -> None:
         """Keep where a fit has come to, as far as its score is open and the candidate may win."""
         place = fitted.candidate, fitted.fold
-        before = self._standing.pop(place, None)
+        before = self._standing.get(place)
         if fitted.error is not None or answers is None or not self._is_open(place):
             return
         if fitted.work is not None:
@@ -73,7 +76,9 @@ class Proving:
         if not self._whole:
             tol = max(tol, least_tol(last))
         has_stopped = before is not None and not gap <= _HALF * before.gap
-        self._standing[place] = _Standing(last._solved, gap, math.inf if has_stopped or tol > _HALF * gap else tol, work)
+        self._standing[place] = _Standing(
+            last._solved, gap, math.inf if has_stopped or tol > _HALF * gap else tol, work, len(last.certificates_)
+        )
 
     def _is_open(self, place: Place) -> bool:
         race = self._wishes.race
@@ -90,24 +95,30 @@ class Proving:
                 self.see(FittedCandidate(*place, fitted.make, 0.0), fitted.answers, work)
                 continue
             standing, began = self._standing[place], time.perf_counter()
-            steps = math.inf if self._whole else standing.work.steps_within(most)
-            if steps < 1:
-                standing.tol = math.inf  # another one may take less
-                continue
+            bounds: dict[str, Any] = {}
+            if not self._whole:
+                # Before a fit goes on it is proven once more where it is, and once where it ends.
+                steps = (most - standing.parts * FIT - 2.0 * standing.work.proof) / standing.work.step
+                bounds = {"steps": steps, "checks": _CHECKS}
+                if steps < 1:
+                    standing.tol = math.inf  # another one may take less
+                    continue
             candidate, rows = self._candidates[place[0]], self._wishes.folds[place[1]]
-            fitted = self._alone.go_on(candidate, rows, place, standing.start, standing.tol, steps)
+            fitted = self._alone.go_on(candidate, rows, place, standing.start, standing.tol, **bounds)
+            standing.tol = math.inf  # unless its interval has become narrower
             yield fitted
-            after = self._standing.get(place)
-            most -= standing.work.fixed + standing.work.step * self._steps_of(fitted)
-            if fitted.error is not None and after is None:
-                self._standing[place] = standing
-                standing.tol = math.inf
+            most -= self._spent(fitted, standing)
             self._seconds += time.perf_counter() - began
             self._made += 1
 
     @staticmethod
-    def _steps_of(fitted: FittedCandidate) -> float:
-        return 0.0 if fitted.error is not None else steps_of(last_step(fitted.estimator))
+    def _spent(fitted: FittedCandidate, standing: _Standing) -> float:
+        """The work of a fit that has gone on."""
+        if fitted.error is not None:
+            return standing.work.total
+        last = last_step(fitted.estimator)
+        checks = max(len(trace) for trace in last.traces_)
+        return standing.parts * FIT + checks * standing.work.proof + steps_of(last) * standing.work.step
 
     def _next(self) -> Place | None:
         """The fit that decides the most; None where none does."""

@@ -49,6 +49,7 @@ from gapless.model_selection.kernel_table import Tables, fits_in_memory, most_ta
 from gapless.model_selection.members import Fit, Members
 from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.model_selection.regression_family import RegressionFamily
+from gapless.model_selection.sharing import pays
 from gapless.model_selection.side_by_side import side_by_side
 
 FAMILIES: dict[type, type[Families]] = {SVC: ClassFamilies, SVR: RegressionFamily}
@@ -78,14 +79,17 @@ class SharedFits:
         if len(alone) == len(candidates):
             return self._alone.explain(candidates)
         name, rest = type(self.estimator).__name__, f" {counted(alone)} not among them." if alone else ""
-        return f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one.{rest}"
+        return (
+            f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one, "
+            f"where that takes less than fits one by one.{rest}"
+        )
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
         """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing."""
         estimators = [with_parameters(self.estimator, candidate) for candidate in candidates]
         plan = _Plan.of(self, estimators, folds)
         done: set[tuple[int, int]] = set()
-        if plan is not None:
+        if plan is not None and plan.by_kernel:
             yield from self._fit_kernels(_Stage(plan, estimators, wishes, done))
         yield from self._alone.fit_all(candidates, folds, _Others(wishes, done))
 
@@ -276,7 +280,11 @@ class _Plan(NamedTuple):
             X, n = dense_if_small(X), X.shape[0]
             given = search.fit_params.get("sample_weight")
             weight = np.ones(n) if given is None else as_weights(given)
-            if not fits_in_memory(n) or weight.shape != (n,) or not (weight > 0).all():
+            n_train, most = max(len(train) for train, _ in rows), len(estimators) * len(rows)
+            # Fewer fits of one kernel pay less, and more classes do not change that: nothing is prepared where not even all of them would.
+            if not fits_in_memory(n) or not pays(n, n_train, most, len(rows), 2):
+                return None
+            if weight.shape != (n,) or not (weight > 0).all():
                 return None
             families = FAMILIES[type(search.estimator)](X, y, weight, rows)
         except (ValueError, TypeError):
@@ -309,7 +317,13 @@ class _Plan(NamedTuple):
                 key = named[0], estimator.tol
                 kernels[key] = named[1]
                 by_kernel[key].append(fit)
-        return cls(rows, families, kernels, by_kernel)
+        classes = len(getattr(families, "classes", (0, 1)))
+        paying = {
+            key: fits
+            for key, fits in by_kernel.items()
+            if pays(n, n_train, len(fits), len({(fit.fold, fit.terms) for fit in fits}), classes)
+        }
+        return cls(rows, families, {key: kernels[key] for key in paying}, paying)
 
 
 class _Kernels:

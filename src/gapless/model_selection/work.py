@@ -5,7 +5,6 @@ The unit is roughly a nanosecond: a kernel entry of few features. The numbers ar
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,26 +13,24 @@ import scipy.sparse as sp
 SHARE = 0.2
 """What the proof of a choice may take of the work that the fits have taken, unless all of it is asked for."""
 
-_FIT = 1e6  # the objects and checks of a fit
+FIT = 1e6
+"""The objects and checks of a fit, of each of its subproblems where it goes on with them one by one."""
+
 _ENTRY, _FEATURE = 1.0, 0.03  # a kernel entry, and what each feature adds to it
 _PAIR, _SAMPLE, _BLOCK = 100.0, 0.5, 2000  # a pair of variables, and what each sample adds to it up to the size of the blocks that pairs are solved in
 
 
 class Work(NamedTuple):
-    """What a fit takes: ``fixed`` for what it cannot do without, a proof above all, and ``step`` for each of its ``steps``."""
+    """What a fit takes: ``proof`` for its certificate, and ``step`` for each of its ``steps``."""
 
-    fixed: float
+    proof: float
     steps: float
     step: float
 
     @property
     def total(self) -> float:
         """All of it."""
-        return self.fixed + self.steps * self.step
-
-    def steps_within(self, work: float) -> float:
-        """How many steps a fit of the same size may take for so much work; negative where it should not begin."""
-        return math.floor((work - self.fixed) / self.step)
+        return FIT + self.proof + self.steps * self.step
 
 
 def features_of(X: Any) -> float:
@@ -47,7 +44,7 @@ def features_of(X: Any) -> float:
 def kernel_work(support: float, samples: int, features: float, steps: float) -> Work:
     """The work of a fit with so many support vectors, on so many samples, that has taken so many pairs of variables."""
     pair = _PAIR + _SAMPLE * min(samples, _BLOCK)
-    return Work(_FIT + support * samples * (_ENTRY + _FEATURE * features), steps, pair)
+    return Work(support * samples * (_ENTRY + _FEATURE * features), steps, pair)
 
 
 def steps_of(last: Any) -> float:
@@ -61,4 +58,5 @@ def work_of(last: Any, samples: int, features: float) -> Work:
     if hasattr(last, "kernel"):
         return kernel_work(float(np.sum(getattr(last, "n_support_", 0))), samples, features, steps)
     machines = np.atleast_2d(getattr(last, "coef_", 0.0)).shape[0]
-    return Work(_FIT, steps, 1.0 + machines * samples * features)
+    row = machines * samples * features
+    return Work(3.0 * row, steps, 1.0 + row)
