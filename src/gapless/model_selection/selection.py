@@ -28,6 +28,8 @@ class Selection:
         The candidates that may have the best mean score or have exactly the same one, the chosen one among them.
     score : tuple of float
         (low, high): bounds on the mean score of the chosen candidate.
+    left_out : int
+        How many candidates were fitted on a part of the samples alone, and are no part of the proof: it is about the others.
 
     Examples
     --------
@@ -38,14 +40,24 @@ class Selection:
     Candidate 3 is proven best: its mean score is 0.96, and none is higher; candidate 4 is tied with it.
     >>> print(Selection(index=3, proven=False, tied=(1, 3, 4), score=(0.95, 0.97)))
     Candidate 3 is best as far as is proven: its mean score is between 0.95 and 0.97, and candidates 1 and 4 may have a better one.
+    >>> print(Selection(index=3, proven=True, tied=(3,), score=(0.96, 0.96), left_out=45))
+    Candidate 3 is proven best: its mean score is 0.96, and every other one is lower. 45 candidates were left out after fits on part of the samples.
     """
 
     index: int
     proven: bool
     tied: tuple[int, ...]
     score: tuple[float, float]
+    left_out: int = 0
 
     def __str__(self) -> str:
+        said = self._of_those_compared()
+        if not self.left_out:
+            return said
+        were = "1 candidate was" if self.left_out == 1 else f"{self.left_out} candidates were"
+        return f"{said} {were} left out after fits on part of the samples."
+
+    def _of_those_compared(self) -> str:
         low, high = self.score
         others = [str(each) for each in self.tied if each != self.index]
         names = f"candidate{'s' if len(others) > 1 else ''} {' and '.join(filter(None, [', '.join(others[:-1]), *others[-1:]]))}"
@@ -58,14 +70,21 @@ class Selection:
         return f"{start} {names} may have a better one."
 
 
-def select(index: int, results: dict[str, Any], metric: str) -> Selection | None:
-    """What the intervals of ``cv_results_`` prove about the candidate at ``index``; None where the metric has no intervals."""
+def select(
+    index: int, results: dict[str, Any], metric: str, among: np.ndarray | None = None, left_out: int = 0
+) -> Selection | None:
+    """What the intervals of ``cv_results_`` prove about the candidate at ``index``; None where the metric has no intervals.
+
+    ``among`` says of each row whether it is compared; None is all of them. ``left_out`` candidates have no row that is.
+    """
     low, high = (results.get(f"mean_test_{metric}_{end}") for end in ("low", "high"))
     if low is None or high is None or np.isnan(low[index]):
         return None
     # A candidate whose interval is not known may be the best, unless its fits have failed.
     failed = np.isnan(results[f"mean_test_{metric}"])
     high = np.where(np.isnan(high), np.where(failed, -np.inf, np.inf), high)
+    if among is not None:
+        high = np.where(among, high, -np.inf)
     least = low[index]
     slack = ROUNDING * max(1.0, abs(least))
     may_win = high >= least - slack
@@ -76,4 +95,5 @@ def select(index: int, results: dict[str, Any], metric: str) -> Selection | None
         proven=bool((others <= least + slack).all()),
         tied=tuple(np.flatnonzero(may_win).tolist()),
         score=(float(low[index]), float(high[index])),
+        left_out=left_out,
     )

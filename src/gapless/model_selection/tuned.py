@@ -22,7 +22,10 @@ from gapless.estimators.parameters import BOOLEAN, NON_NEGATIVE, POSITIVE, POSIT
 from gapless.model_selection.explained import ATTRIBUTES
 from gapless.model_selection.explained import PARAMETERS as OF_SEARCHES
 from gapless.model_selection.grids import deviation, epsilon_grid
-from gapless.model_selection.widening import Axis, WideningSearch
+from gapless.model_selection.search import GridSearchCV
+from gapless.model_selection.staged import StagedSearch
+from gapless.model_selection.stages import Stage, stages_of
+from gapless.model_selection.widening import Axis
 
 _FOLDS = 5  # as in scikit-learn
 # What belongs to a single fit, and is for the last one alone: a candidate that somebody watches could not share its work with others.
@@ -47,6 +50,7 @@ TUNING: dict[str, Rule] = {
     ),
     "refit": BOOLEAN,
     "racing": BOOLEAN,
+    "staged": BOOLEAN,
 }
 """The rules of the parameters that all of these estimators have."""
 
@@ -78,6 +82,12 @@ PARAMETERS = {
         "done, and there is nothing to predict with.",
     ),
     "racing": OF_SEARCHES["racing"],
+    "staged": (
+        "bool",
+        "Whether, from 1,500 samples on, the grid is searched in stages: all candidates on 1,000 of the samples, those that keep up with the best on "
+        "four times as many, and so on, and few on all of them. A candidate that is left out has no score on all samples. False fits all of them on "
+        "all samples, which takes many times as long.",
+    ),
     "n_jobs": (
         "int",
         "How many folds are worked on side by side, in threads, and how many subproblems of the last fit; −1 is all processors. None is one.",
@@ -102,14 +112,22 @@ PARAMETERS = {
     "Cs_": ("array of shape (n_cs,)", "All values of C that were tried, ascending."),
     "scores_": (
         "array of shape (n_folds, ..., n_cs)",
-        "The score of each candidate on each fold, with an axis for each parameter that was searched, in alphabetical order but C last; NaN for a "
-        "fold that a candidate was not fitted on, since it could not win.",
+        "The score of each candidate on each fold of all samples, with an axis for each parameter that was searched, in alphabetical order but C "
+        "last; NaN where a candidate was not fitted on all samples, since it was left out after an earlier stage or could not win.",
     ),
-    "cv_results_": ATTRIBUTES["cv_results_"],
-    "best_index_": ATTRIBUTES["best_index_"],
+    "cv_results_": (
+        "dict",
+        f"{ATTRIBUTES['cv_results_'][1]} A candidate has a row for each stage that it was fitted on: ``stage`` counts them from 0, and ``n_rows`` is "
+        "how many samples the stage has, for training and for tests together. The last stage is ranked first, then the one before, and so on.",
+    ),
+    "best_index_": ("int", "The place of the best candidate in ``cv_results_``: its row of the last stage."),
     "best_params_": ATTRIBUTES["best_params_"],
-    "best_score_": ("float", "The mean score of the best candidate over the folds."),
-    "selection_": ATTRIBUTES["selection_"],
+    "best_score_": ("float", "The mean score of the best candidate over the folds of all samples."),
+    "selection_": (
+        "Selection or None",
+        "What is proven about the choice among the candidates that were fitted on all samples, and how many were left out before: ``index``, "
+        "``proven``, ``tied``, ``score`` and ``left_out``; it prints as a sentence. None where the metric has no intervals.",
+    ),
 }
 """(type, explanation) of the parameters and attributes that all of these estimators have."""
 
@@ -140,8 +158,10 @@ class TunedMixin:
     scoring: Any
     refit: bool
     racing: bool
+    staged: bool
     n_jobs: int | None
     verbose: Any
+    _pairwise: bool = False  # whether X has an entry for each pair of samples
 
     C_: float
 
@@ -177,12 +197,17 @@ class TunedMixin:
                 candidate = candidate.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
                 scoring = _weighted(scoring)
             axes = self._axes(rows, targets, counts)
-            search = WideningSearch(
-                candidate, {axis.name: axis.values for axis in axes}, scoring=scoring, cv=folds, refit=False, n_jobs=self.n_jobs,
-                verbose=int(self.verbose), error_score="raise", racing=self.racing,
-            ).along(axes, self.widen)  # fmt: skip
-            search.fit(rows, targets, **({} if weight is None else {"sample_weight": weight}))
-        self._choose(search)
+
+            def fit(search: GridSearchCV, stage: Stage) -> None:
+                own = {} if weight is None else {"sample_weight": weight[stage.rows]}
+                search.fit(stage.take(rows, self._pairwise), targets[stage.rows], **own)
+
+            stages = stages_of(folds, targets, is_classifier(self), self.staged)
+            search = StagedSearch(
+                candidate, axes, self.widen, stages, fit, scoring=scoring, n_jobs=self.n_jobs, verbose=int(self.verbose),
+                error_score="raise", racing=self.racing,
+            )  # fmt: skip
+            self._choose(search.run())
         if self.refit:
             return super().fit(X, targets, sample_weight)  # type: ignore[misc]
         for name in super()._stored:  # type: ignore[misc]
@@ -236,7 +261,7 @@ class TunedMixin:
         splitter = check_cv(cv, y[used], classifier=is_classifier(self))
         return [(used[train], used[test]) for train, test in splitter.split(X, y[used], groups)]
 
-    def _choose(self, search: WideningSearch) -> None:
+    def _choose(self, search: StagedSearch) -> None:
         """Keep the best candidate and what is known of the others."""
         self.cv_results_ = search.cv_results_
         self.best_index_, self.best_params_ = int(search.best_index_), search.best_params_
@@ -251,8 +276,11 @@ class TunedMixin:
             for name in names
         ]
         self.scores_ = np.full((search.n_splits_, *(len(by_name[name].values) for name in names)), np.nan)
+        complete = search.cv_results_["stage"] == search.cv_results_["stage"].max()
         for fold in range(search.n_splits_):
-            self.scores_[(fold, *places)] = search.cv_results_[f"split{fold}_test_score"]
+            self.scores_[(fold, *(each[complete] for each in places))] = search.cv_results_[f"split{fold}_test_score"][
+                complete
+            ]
 
     def _check_loaded(self) -> None:
         super()._check_loaded()  # type: ignore[misc]
@@ -275,7 +303,7 @@ class TunedEpsilonMixin(TunedMixin):
         found = epsilon_grid(y, weight, count_of(self.epsilons))
         return [axis("epsilon", self.epsilons, found, grows=False)]
 
-    def _choose(self, search: WideningSearch) -> None:
+    def _choose(self, search: StagedSearch) -> None:
         super()._choose(search)
         self.epsilon_ = float(search.best_params_["epsilon"])
         self.epsilons_ = next(axis.values for axis in search.axes if axis.name == "epsilon")

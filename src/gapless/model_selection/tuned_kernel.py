@@ -16,6 +16,7 @@ from gapless.estimators.parameters import POSITIVE_WHOLE, Rule
 from gapless.estimators.probability import FOLDS_AND_SOLVERS
 from gapless.kernels import Kernel
 from gapless.model_selection import grids
+from gapless.model_selection.staged import StagedSearch
 from gapless.model_selection.tuned import (
     EPSILON,
     GRID,
@@ -29,7 +30,7 @@ from gapless.model_selection.tuned import (
     count_of,
     without,
 )
-from gapless.model_selection.widening import Axis, WideningSearch
+from gapless.model_selection.widening import Axis
 from gapless.store import register
 
 _NAMES_WITH_GAMMA = ("rbf", "poly", "sigmoid")
@@ -62,6 +63,10 @@ class _TunedKernelMixin(TunedMixin):
 
     kernel: Any
     gammas: Any
+
+    @property
+    def _pairwise(self) -> bool:  # type: ignore[override]
+        return self.kernel == "precomputed"
 
     gamma_: float | None
     gamma: Any = property(
@@ -111,7 +116,7 @@ class _TunedKernelMixin(TunedMixin):
             )
         return gram
 
-    def _choose(self, search: WideningSearch) -> None:
+    def _choose(self, search: StagedSearch) -> None:
         super()._choose(search)
         tried = next((axis for axis in search.axes if axis.name.endswith("gamma")), None)
         self.gammas_ = None if tried is None else tried.values
@@ -170,6 +175,7 @@ class SVCCV(_TunedKernelMixin, SVC):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        staged: bool = True,
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
@@ -197,6 +203,7 @@ class SVCCV(_TunedKernelMixin, SVC):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.staged = staged
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0
@@ -255,6 +262,7 @@ class SVRCV(TunedEpsilonMixin, _TunedKernelMixin, SVR):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        staged: bool = True,
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
@@ -277,6 +285,7 @@ class SVRCV(TunedEpsilonMixin, _TunedKernelMixin, SVR):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.staged = staged
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0

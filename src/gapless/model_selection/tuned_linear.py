@@ -86,6 +86,7 @@ class LinearSVCCV(_TunedLinearMixin, LinearSVC):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        staged: bool = True,
         penalty: str = "l2",
         loss: str = "squared_hinge",
         dual: bool | str = "auto",
@@ -110,6 +111,7 @@ class LinearSVCCV(_TunedLinearMixin, LinearSVC):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.staged = staged
         self.penalty = penalty
         self.loss = loss
         self.dual = dual
@@ -168,6 +170,7 @@ class LinearSVRCV(TunedEpsilonMixin, _TunedLinearMixin, LinearSVR):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        staged: bool = True,
         tol: float = 1e-4,
         loss: str = "epsilon_insensitive",
         fit_intercept: bool = True,
@@ -190,6 +193,7 @@ class LinearSVRCV(TunedEpsilonMixin, _TunedLinearMixin, LinearSVR):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.staged = staged
         self.tol = tol
         self.loss = loss
         self.fit_intercept = fit_intercept

@@ -57,10 +57,11 @@ class WideningSearch(GridSearchCV):
 
     axes: list[Axis]
     rounds: int
+    widened: int  # how many rounds there were after the first
 
     def along(self, axes: list[Axis], rounds: int) -> WideningSearch:
         """Search along these axes, which widen at most ``rounds`` times; return the search."""
-        self.axes, self.rounds = axes, rounds
+        self.axes, self.rounds, self.widened = axes, rounds, 0
         return self
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None) -> None:
@@ -73,6 +74,7 @@ class WideningSearch(GridSearchCV):
             # A list and not a generator: of the best in a corner of the grid both axes widen.
             if not any([_lead(results, axis.name, best) > least and axis.widen(best[axis.name]) for axis in self.axes]):
                 return
+            self.widened += 1
             known = {tuple(each.values()) for each in results["params"]}
             results = evaluate_candidates([each for each in self._candidates() if tuple(each.values()) not in known])
 

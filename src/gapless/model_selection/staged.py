@@ -1,0 +1,203 @@
+"""A search in stages: the whole grid on a part of the samples, and ever fewer candidates on ever more of them.
+
+On the first stage a :class:`WideningSearch` fits the grid. A candidate goes on to the samples of the next stage where, on those of this one,
+
+- its mean score is less than a standard error below that of the best one, and
+- no candidate with a smaller C scores as well: a fit takes the longer, the larger C is, and what a larger C gains has to be seen on few first.
+
+Of these the ones that score best go on, ``_MOST`` at most. Where the best candidate of a stage then has a neighbour on the grid that was left out, or
+is at the end of a grid that grows, the neighbour goes through all stages from the first one on, as long as it keeps up. So each fit on all samples is
+of a candidate that was seen on fewer to be worth it, and none has a larger C than one that scored best there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from gapless.model_selection.fold import Candidate
+from gapless.model_selection.search import GridSearchCV
+from gapless.model_selection.selection import select
+from gapless.model_selection.stages import Stage
+from gapless.model_selection.widening import Axis, WideningSearch
+
+# By hand: the most candidates that a stage takes over from the one before: the last stage few, since each takes its folds' fits on all samples.
+_MOST, _MOST_AT_LAST = 12, 4
+Key = tuple[float, ...]
+Fit = Callable[[GridSearchCV, Stage], Any]
+
+
+class StagedSearch:
+    """A search along axes, in stages.
+
+    Parameters
+    ----------
+    candidate : estimator
+        What is tuned, unfitted.
+    axes : list of Axis
+        What is searched.
+    rounds : int
+        How often an axis is widened at most.
+    stages : list of Stage
+        The samples of each stage, all at last.
+    fit : callable
+        Fits a search on the samples of a stage: ``fit(search, stage)``.
+    **options
+        Parameters of each :class:`GridSearchCV`.
+
+    Attributes
+    ----------
+    cv_results_, best_index_, best_params_, best_score_, selection_, n_splits_
+        As of a :class:`GridSearchCV`; a candidate has a row for each stage that it was fitted on.
+    """
+
+    def __init__(
+        self, candidate: Any, axes: list[Axis], rounds: int, stages: list[Stage], fit: Fit, **options: Any
+    ) -> None:
+        self.candidate, self.axes, self.stages, self.options = candidate, axes, stages, options
+        self._fit, self._rounds_left = fit, rounds
+        self._scores: list[dict[Key, np.ndarray]] = [{} for _ in stages]  # of each fold, by stage and candidate
+        self._parts: list[dict[str, Any]] = []
+
+    def run(self) -> StagedSearch:
+        """Search all stages."""
+        first = WideningSearch(self.candidate, {}, cv=self.stages[0].folds, refit=False, **self.options)
+        self._take(first.along(self.axes, self._rounds_left), self.stages[0])
+        self._rounds_left -= first.widened
+        for stage in self.stages[1:]:
+            most = _MOST_AT_LAST if stage is self.stages[-1] else _MOST
+            self._evaluate(self._promoted(stage.number - 1)[:most], stage)
+            self._climb(stage)
+        self._finish()
+        return self
+
+    # --- fits
+
+    def _evaluate(self, keys: list[Key], stage: Stage) -> None:
+        """Fit candidates on the samples of a stage."""
+        grid = [{axis.name: [value] for axis, value in zip(self.axes, key, strict=True)} for key in keys]
+        self._take(GridSearchCV(self.candidate, grid, cv=stage.folds, refit=False, **self.options), stage)
+
+    def _take(self, search: GridSearchCV, stage: Stage) -> None:
+        """Fit a search on the samples of a stage, and keep what it finds."""
+        if search.verbose > 0 and len(self.stages) > 1:
+            part = f"{len(stage.rows):,} of {len(self.stages[-1].rows):,} samples"
+            print(f"Stage {stage.number + 1} of {len(self.stages)}, on {part}:")
+        self._fit(search, stage)
+        results = search.cv_results_
+        columns = [results[f"split{fold}_test_score"] for fold in range(len(stage.folds))]
+        for params, scores in zip(results["params"], np.column_stack(columns), strict=True):
+            self._scores[stage.number][self._key(params)] = scores
+        count = len(results["params"])
+        self._parts.append(results | {"stage": np.full(count, stage.number), "n_rows": np.full(count, len(stage.rows))})
+
+    def _key(self, params: Candidate) -> Key:
+        return tuple(float(params[axis.name]) for axis in self.axes)
+
+    # --- who goes on
+
+    def _ranked(self, stage: int) -> list[Key]:
+        """The candidates of a stage, those with the best mean scores first; scores that are not finite are the worst."""
+        known = self._scores[stage]
+        mean = np.array([_mean(scores) for scores in known.values()])
+        return [list(known)[k] for k in np.argsort(-mean, kind="stable")]
+
+    def _promoted(self, stage: int) -> list[Key]:
+        """The candidates of a stage that are to go on to the next one, the best ones first."""
+        ranked, known = self._ranked(stage), self._scores[stage]
+        best, least, found = ranked[0], np.inf, []
+        for key in ranked:
+            if not _is_near(known[key], known[best]):
+                break
+            if self._cost(key) <= least:
+                found.append(key)
+                least = self._cost(key)
+        return found
+
+    def _cost(self, key: Key) -> float:
+        """C of a candidate, which its fit takes the longer, the larger it is."""
+        return next(value for axis, value in zip(self.axes, key, strict=True) if axis.name == "C")
+
+    def _keeps_up(self, key: Key, best: Key, stage: int) -> bool:
+        """Whether a candidate is worth its fits on this stage, as far as the stages before tell; it is fitted there where it has not been."""
+        if stage == 0:
+            return True
+        if key not in self._scores[stage - 1]:
+            if not self._keeps_up(key, best, stage - 1):
+                return False
+            self._evaluate([key], self.stages[stage - 1])
+        own, other = self._scores[stage - 1][key], self._scores[stage - 1][best]
+        return _is_near(own, other) and (self._cost(key) <= self._cost(best) or _mean(own) > _mean(other))
+
+    def _climb(self, stage: Stage) -> None:
+        """Fit the neighbours of the best candidate that keep up with it, until it is better than all of them."""
+        refused: set[Key] = set()
+        while True:
+            best, known = self._ranked(stage.number)[0], self._scores[stage.number]
+            left = [key for key in self._neighbours(best) if key not in known and key not in refused]
+            going = [key for key in left if self._keeps_up(key, best, stage.number)]
+            refused |= set(left) - set(going)
+            if not going:
+                return
+            self._evaluate(going, stage)
+
+    def _neighbours(self, best: Key) -> list[Key]:
+        """The candidates one step away along each axis; an axis is widened where the best value is at its end."""
+        found = []
+        for k, axis in enumerate(self.axes):
+            if self._rounds_left > 0 and axis.widen(best[k]):
+                self._rounds_left -= 1
+            place = int(np.searchsorted(axis.values, best[k]))
+            for step in (-1, 1):
+                if 0 <= place + step < len(axis.values):
+                    found.append((*best[:k], float(axis.values[place + step]), *best[k + 1 :]))
+        return found
+
+    # --- what is known at the end
+
+    def _finish(self) -> None:
+        """Put the results of all stages together, and choose among those on all samples."""
+        results = _together(self._parts)
+        last = results["stage"] == self.stages[-1].number
+        mean = np.where(last, np.nan_to_num(results["mean_test_score"], nan=-np.inf), np.nan)
+        results["rank_test_score"] = _ranks(results["stage"], results["mean_test_score"])
+        self.cv_results_, self.n_splits_ = results, len(self.stages[-1].folds)
+        self.best_index_ = int(np.nanargmax(mean))
+        self.best_params_ = results["params"][self.best_index_]
+        self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        left_out = set().union(*self._scores) - set(self._scores[-1])
+        self.selection_ = select(self.best_index_, results, "score", last, len(left_out))
+
+
+def _mean(scores: np.ndarray) -> float:
+    return float(np.nan_to_num(scores.mean(), nan=-np.inf))
+
+
+def _is_near(own: np.ndarray, best: np.ndarray) -> bool:
+    """Whether the mean of scores is less than a standard error below the best one, or as far as a single fold can tell, or both are not finite."""
+    error = best.std(ddof=1) / np.sqrt(len(best)) if len(best) > 1 else np.inf
+    return not _mean(own) < _mean(best) - error
+
+
+def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The rows of several ``cv_results_`` one after the other; NaN where a part does not have a column."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    found: dict[str, Any] = {"params": [params for part in parts for params in part["params"]]}
+    for name in names.keys() - {"params"}:
+        columns = [part.get(name, np.full(len(part["params"]), np.nan)) for part in parts]
+        masked = any(isinstance(column, np.ma.MaskedArray) for column in columns)
+        found[name] = np.ma.concatenate(columns) if masked else np.concatenate(columns)
+    return {name: found[name] for name in names}
+
+
+def _ranks(stage: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """The rank of each row: those of a later stage before those of an earlier one, and the best ones of a stage first."""
+    ranks, before = np.empty(len(stage), dtype=np.int32), 0
+    for each in np.unique(stage)[::-1]:
+        own = stage == each
+        ranks[own] = before + rankdata(-np.nan_to_num(mean[own], nan=-np.inf), method="min")
+        before += int(own.sum())
+    return ranks
