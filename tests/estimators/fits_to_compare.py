@@ -110,9 +110,10 @@ def digests(where: str) -> dict[str, list[str]]:
     if where == "main":
         return {name: [digest_of(name)] for name in names}
     if where == "workers":
+        from tests.estimators.fits_to_compare import digest_of as task  # by a name that the workers can import
+
         return {
-            name: [each]
-            for name, each in zip(names, Parallel(2)(delayed(digest_of)(name) for name in names), strict=True)
+            name: [each] for name, each in zip(names, Parallel(2)(delayed(task)(name) for name in names), strict=True)
         }
     count = 1 if where == "thread" else 2
     with ThreadPoolExecutor(count) as pool:
