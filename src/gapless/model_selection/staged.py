@@ -6,8 +6,9 @@ On the first stage a :class:`WideningSearch` fits the grid. A candidate goes on 
 - no candidate with a smaller C scores as well: a fit takes the longer, the larger C is, and what a larger C gains has to be seen on few first.
 
 Of these the ones that score best go on, ``_MOST`` at most. Where the best candidate of a stage then has a neighbour on the grid that was left out, or
-is at the end of a grid that grows, the neighbour goes through all stages from the first one on, as long as it keeps up. So each fit on all samples is
-of a candidate that was seen on fewer to be worth it, and none has a larger C than one that scored best there.
+is at the end of a grid that grows, the neighbour goes through all stages from the first one on, as long as it keeps up: to the second stage, which
+has 6,000 samples at most, with a larger C, too, and to further ones only where that was better before. So each fit on many samples is of a candidate
+that was seen on fewer to be worth it.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ class StagedSearch:
                 return False
             self._evaluate([key], self.stages[stage - 1])
         own, other = self._scores[stage - 1][key], self._scores[stage - 1][best]
-        return _is_near(own, other) and (self._cost(key) <= self._cost(best) or _mean(own) > _mean(other))
+        pays = stage == 1 or self._cost(key) <= self._cost(best) or _mean(own) > _mean(other)
+        return pays and _is_near(own, other)
 
     def _climb(self, stage: Stage) -> None:
         """Fit the neighbours of the best candidate that keep up with it, until it is better than all of them."""

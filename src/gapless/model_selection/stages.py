@@ -58,9 +58,9 @@ def sizes(n: int) -> list[int]:
 def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, several: bool = True) -> list[Stage]:
     """The stages of a search over these folds, a single one unless ``several``; ``of_classes`` says that y are labels.
 
-    Each stage has the same share of the training and of the test rows of every fold, and all rows of the stage before. Rows are taken in one order,
-    the same for all folds, which is drawn with a fixed seed and has every class, or every tenth of the targets, in proportion. Of each class a
-    stage has two training rows and two test rows of every fold at least, where the fold has them.
+    Each stage has the same share of the training and of the test rows of every fold, and all rows of the stage before. Rows are drawn with a fixed
+    seed, of every class, or of every tenth of the targets, in proportion. Of each class a stage has two training rows and two test rows of every
+    fold at least, where the fold has them.
 
     >>> import numpy as np
     >>> from gapless.model_selection.stages import stages_of
@@ -70,42 +70,39 @@ def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, several: bool 
     (1001, [667, 334], True)
     """
     folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
-    if any(part.dtype == bool for pair in folds for part in pair):
-        folds = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
-    most = max(len(train) + len(test) for train, test in folds)
-    classes = np.unique(y, return_inverse=True)[1] if of_classes else None
-    strata = np.argsort(np.argsort(y, kind="stable")) * _STRATA // len(y) if classes is None else classes
-    turn = _turns(strata)
-    found = []
+    folds = [tuple(np.flatnonzero(part) if part.dtype == bool else part for part in pair) for pair in folds]  # type: ignore[misc]
+    if of_classes:
+        strata, least = np.unique(y, return_inverse=True)[1], _OF_EACH_CLASS
+    else:
+        strata, least = np.argsort(np.argsort(y, kind="stable")) * _STRATA // len(y), 0
+    drawn = np.random.default_rng(0).permutation(len(y))
+    tested = np.concatenate([test for _, test in folds])
+    # Where each row is a test row once, the training rows of a stage are test rows of the stage in other folds.
+    once = len(np.unique(tested)) == len(tested) and all(np.isin(train, tested).all() for train, _ in folds)
+    most, found = max(len(train) + len(test) for train, test in folds), []
     for number, size in enumerate(sizes(most) if several else [most]):
-        share = size / most
-        some = [tuple(_first(part, share, turn, classes) for part in pair) for pair in folds] if share < 1 else folds
+        some = folds
+        if size < most:
+            tests = [_first(test, size / most, drawn, strata, least) for _, test in folds]
+            own = np.concatenate(tests)
+            trains = [
+                train[np.isin(train, own)] if once else _first(train, size / most, drawn, strata, least)
+                for train, _ in folds
+            ]
+            some = list(zip(trains, tests, strict=True))
         rows = np.unique(np.concatenate([part for pair in some for part in pair]))
-        places = [(np.searchsorted(rows, train), np.searchsorted(rows, test)) for train, test in some]
-        found.append(Stage(number, rows, places))
+        found.append(Stage(number, rows, [(np.searchsorted(rows, a), np.searchsorted(rows, b)) for a, b in some]))
     return found
 
 
-def _turns(strata: np.ndarray) -> np.ndarray:
-    """When each row is taken: such that the first rows have every stratum in proportion to its size."""
-    rng = np.random.default_rng(0)
-    drawn = rng.permutation(len(strata))
-    order = np.lexsort([drawn, strata])  # by stratum, and within it as drawn
-    sizes = np.bincount(strata)
-    place = np.empty(len(strata))
-    place[order] = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    turn = np.empty(len(strata), dtype=np.int64)
-    turn[np.lexsort([drawn, (place + 0.5) / sizes[strata]])] = np.arange(len(strata))
-    return turn
-
-
-def _first(rows: np.ndarray, share: float, turn: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
-    """A share of the rows, in their own order: those whose turn is first, and the first ones of each class."""
-    order = np.argsort(turn[rows], kind="stable")
-    chosen = np.zeros(len(rows), dtype=bool)
-    chosen[order[: int(np.ceil(share * len(rows)))]] = True
-    if classes is not None:
-        of_rows = classes[rows[order]]
-        for each in np.unique(of_rows):
-            chosen[order[np.flatnonzero(of_rows == each)[:_OF_EACH_CLASS]]] = True
+def _first(rows: np.ndarray, share: float, drawn: np.ndarray, strata: np.ndarray, least: int) -> np.ndarray:
+    """A share of the rows, in their own order: of each stratum the first ones that are drawn, ``least`` of them at least where it has them."""
+    own = strata[rows]
+    order = np.lexsort([drawn[rows], own])  # by stratum, and within it as drawn
+    counts = np.bincount(own)
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    turn = np.lexsort([drawn[rows], (place + 0.5) / counts[own]])
+    chosen = place < least
+    chosen[turn[: int(np.ceil(share * len(rows)))]] = True
     return rows[chosen]

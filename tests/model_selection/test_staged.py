@@ -1,0 +1,189 @@
+"""Tuned classes on many samples: the whole grid on a part of the samples, ever fewer candidates on more, and what was left out is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.model_selection import KFold, StratifiedKFold
+
+import gapless as gl
+from gapless import SVCCV, SVR, SVRCV, LinearSVCCV, LinearSVRCV
+from gapless.model_selection import GridSearchCV
+
+N = 2000
+X, Y = make_classification(N, 8, flip_y=0.1, random_state=0)
+T = make_friedman1(N, n_features=5, noise=1.0, random_state=0)
+TUNED = [
+    (SVCCV(Cs=3, gammas=3, widen=1, cv=3), X, Y),
+    (SVRCV(Cs=3, gammas=3, epsilons=2, widen=0, cv=3), *T),
+    (LinearSVCCV(cv=3), X, Y),
+    (LinearSVRCV(epsilons=2, widen=0, cv=3), *T),
+]
+IDS = [type(each).__name__ for each, _, _ in TUNED]
+
+
+def keys_by_stage(model):
+    """The candidates of each stage, by the values of their parameters."""
+    results = model.cv_results_
+    return [
+        {tuple(params.values()) for params, of in zip(results["params"], results["stage"], strict=True) if of == stage}
+        for stage in range(results["stage"].max() + 1)
+    ]
+
+
+@pytest.mark.parametrize("tuned, X, y", TUNED, ids=IDS)
+def test_few_candidates_are_fitted_on_all_samples_and_the_others_are_said_to_be_left_out(tuned, X, y):
+    model = tuned.fit(X, y)
+    results = model.cv_results_
+    first, last = keys_by_stage(model)
+    assert last < first and len(last) < 0.6 * len(first)
+    assert np.array_equal(results["n_rows"], np.where(results["stage"] == 1, N, results["n_rows"].min()))
+    assert 1000 <= results["n_rows"].min() < 1020
+    # The chosen one is the best of those on all samples, whose scores are in scores_; all others are NaN there.
+    own = results["stage"] == 1
+    assert model.best_score_ == results["mean_test_score"][own].max()
+    assert own[model.best_index_] and results["rank_test_score"][model.best_index_] == 1
+    assert results["rank_test_score"][own].max() < results["rank_test_score"][~own].min()
+    assert np.isfinite(model.scores_).all(axis=0).sum() == len(last)
+    assert np.nanmax(model.scores_.mean(axis=0)) == pytest.approx(model.best_score_)
+    # What is proven is of those alone, and the sentence says so.
+    assert model.selection_.left_out == len(first) - len(last) and model.selection_.index == model.best_index_
+    assert all(own[k] for k in model.selection_.tied)
+    assert f"{model.selection_.left_out} candidates were left out" in str(model.selection_)
+
+
+@pytest.mark.parametrize("tuned, X, y", TUNED, ids=IDS)
+def test_scores_on_all_samples_are_those_of_a_search_over_all_of_them(tuned, X, y):
+    model = tuned.set_params(refit=False).fit(X, y)
+    splitter = KFold if hasattr(model, "epsilon_") else StratifiedKFold
+    folds = splitter(model.scores_.shape[0])
+    search = GridSearchCV(model._candidate(), {name: [value] for name, value in model.best_params_.items()}, cv=folds)
+    search.fit(X, y)
+    for fold in range(model.scores_.shape[0]):
+        key = f"split{fold}_test_score"
+        assert model.cv_results_[key][model.best_index_] == pytest.approx(search.cv_results_[key][0], rel=1e-3)
+
+
+@pytest.mark.parametrize("tuned, X, y", TUNED[:1] + TUNED[2:], ids=IDS[:1] + IDS[2:])
+def test_the_choice_is_as_good_as_that_of_the_whole_grid_within_the_spread_of_folds(tuned, X, y):
+    staged, whole = (tuned.set_params(staged=staged, refit=False).fit(X, y) for staged in (True, False))
+    tuned.set_params(staged=True)
+    best = [whole.cv_results_[f"split{fold}_test_score"][whole.best_index_] for fold in range(whole.scores_.shape[0])]
+    assert staged.best_score_ >= whole.best_score_ - np.std(best, ddof=1)
+
+
+def test_the_whole_grid_is_fitted_on_all_samples_where_that_is_asked_for_or_they_are_few():
+    for model in (LinearSVCCV(staged=False, cv=3).fit(X, Y), LinearSVCCV(cv=3).fit(X[:1400], Y[:1400])):
+        assert (model.cv_results_["stage"] == 0).all() and len(set(model.cv_results_["n_rows"])) == 1
+        assert np.isfinite(model.scores_).all() and model.selection_.left_out == 0
+        assert "left out" not in str(model.selection_)
+
+
+def test_the_same_data_give_the_same_search():
+    one, other = (SVCCV(Cs=3, gammas=2, cv=3, refit=False).fit(X, Y) for _ in range(2))
+    assert one.cv_results_["params"] == other.cv_results_["params"]
+    np.testing.assert_array_equal(one.scores_, other.scores_)
+
+
+def scored_by(function):
+    """A scorer that gives a function of C and of the number of test rows; greater is better, and folds differ a little."""
+
+    def score(estimator, X, y):
+        return function(np.log10(estimator.C), len(y)) + 1e-3 * float(X[0, 0])
+
+    return score
+
+
+LONG = make_classification(9000, 4, random_state=0)
+
+
+def test_a_best_that_moves_with_the_number_of_samples_is_followed():
+    # The best C is tenfold for each stage; its neighbours are a tenth worse, within the spread of the folds.
+    peak = {200: -1.0, 800: 0.0, 1800: 1.0}
+
+    def score(C, rows):
+        nearest = min(peak, key=lambda size: abs(size - rows))
+        return -0.01 * (C - peak[nearest]) ** 2
+
+    values = np.logspace(-4, 4, 9)
+    model = LinearSVCCV(Cs=values, scoring=noisy(score), refit=False).fit(*LONG)
+    assert pytest.approx(10.0) == model.C_
+    stages = [{float(np.log10(C)) for (C,) in keys} for keys in keys_by_stage(model)]
+    assert [max(each) for each in stages] == [4.0, 1.0, 1.0] or max(stages[2]) >= 1.0
+    assert len(stages[2]) < len(stages[0])
+    for less, more in zip(stages[1:], stages, strict=False):
+        assert less <= more
+
+
+def noisy(function):
+    """The same with a spread between folds that is wider than what separates neighbours."""
+
+    def score(estimator, X, y):
+        return function(np.log10(estimator.C), len(y)) + 0.1 * np.sin(1e3 * float(X[0, 0]))
+
+    return score
+
+
+def test_a_larger_C_is_not_fitted_on_all_samples_where_a_smaller_one_scores_as_well():
+    model = LinearSVCCV(Cs=np.logspace(-3, 3, 7), scoring=noisy(lambda C, rows: 0.0), widen=0, refit=False).fit(*LONG)
+    first, second, last = keys_by_stage(model)
+    assert len(first) == 7 and len(second) == len(last) == 1
+    assert pytest.approx(1e-3) == model.C_
+
+
+def test_an_end_of_a_grid_is_widened_on_fewer_samples_first():
+    def score(C, rows):  # beyond the end of the grid it is better on many samples alone
+        return 0.01 * C if rows > 1000 else -0.001 * abs(C - 3)
+
+    model = LinearSVCCV(scoring=noisy(score), refit=False, widen=2).fit(*LONG)
+    stages = keys_by_stage(model)
+    for less, more in zip(stages[1:], stages, strict=False):
+        assert less <= more  # nothing on all samples that was not seen on fewer
+
+
+def test_a_matrix_of_kernel_entries_is_cut_in_both_directions():
+    few = slice(0, 1600)
+    given = SVCCV(kernel="precomputed", Cs=3, cv=2, widen=0).fit(X[few] @ X[few].T, Y[few])
+    linear = SVCCV(kernel="linear", Cs=3, cv=2, widen=0).fit(X[few], Y[few])
+    assert keys_by_stage(given)[1] and given.best_index_ == linear.best_index_
+    np.testing.assert_allclose(given.scores_, linear.scores_)
+    assert gl.certify(given, X[few] @ X[few].T, Y[few]).relative_gap < 1e-2
+
+
+def test_weights_count_on_every_stage_and_a_weight_of_zero_is_a_sample_less():
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, size=N)
+    weight[::10] = 0.0
+    model = LinearSVCCV(cv=3, tol=1e-9, max_iter=10_000).fit(X, Y, sample_weight=weight)
+    assert set(model.cv_results_["n_rows"]) == {model.cv_results_["n_rows"].min(), int((weight > 0).sum())}
+    again = LinearSVCCV(cv=3, tol=1e-9, max_iter=10_000).fit(
+        X[weight > 0], Y[weight > 0], sample_weight=weight[weight > 0]
+    )
+    assert model.best_params_ == pytest.approx(again.best_params_)
+
+
+def test_verbose_tells_of_the_stages(capsys):
+    LinearSVCCV(verbose=1, cv=3, widen=0, refit=False).fit(X, Y)
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Stage")]
+    assert said[0].startswith("Stage 1 of 2, on 1,00") and said[-1] == "Stage 2 of 2, on 2,000 of 2,000 samples:"
+
+
+def test_racing_makes_the_same_choice():
+    model, raced = (
+        SVCCV(Cs=3, gammas=3, cv=3, widen=0, refit=False, racing=racing).fit(X, Y) for racing in (False, True)
+    )
+    assert raced.best_params_ == model.best_params_ and raced.best_score_ == model.best_score_
+
+
+def test_a_saved_model_tells_how_many_were_left_out(tmp_path):
+    model = LinearSVCCV(cv=3).fit(X, Y)
+    model.save(tmp_path / "model")
+    assert gl.load(tmp_path / "model").selection_ == model.selection_
+
+
+def test_a_regression_of_many_samples_ends():
+    """147 candidates on 2,000 samples: few of them are fitted on all, and the choice is as good as one by hand."""
+    model = SVRCV(refit=False, widen=0, cv=3).fit(*T)
+    by_hand = GridSearchCV(SVR(), {"C": [1, 10], "gamma": [0.1, 1.0]}, cv=3).fit(*T)
+    assert model.best_score_ > by_hand.best_score_ - 0.01
+    assert len(keys_by_stage(model)[1]) <= 20
