@@ -1,6 +1,10 @@
 #include "bind/arrays.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "core/structure.hpp"
 
 namespace gapless::bind {
 namespace {
@@ -30,35 +34,49 @@ Array<T> copied(std::span<const T> values) {
 
 Rows rows_of(nb::handle rows, Index d) {
   const nb::object first = nb::borrow<nb::object>(rows)[0];
-  switch (nb::len(rows)) {
-    case 1: {
-      In2<double> values;
-      if (nb::try_cast(first, values, false))
-        return DenseRows<double>{values.data(), count(values.shape(0)), count(values.shape(1))};
-      const auto single = as_it_is<In2<float>>(first);
-      return DenseRows<float>{single.data(), count(single.shape(0)), count(single.shape(1))};
-    }
-    case 2: {
-      const auto indices = item<std::uint32_t>(rows, 0);
-      const auto indptr = item<Index>(rows, 1);
-      return OnesRows{indices.data(), indptr.data(), count(indptr.shape(0)) - 1, d};
-    }
-    default: {
-      const auto indices = item<std::uint32_t>(rows, 1);
-      const auto indptr = item<Index>(rows, 2);
-      const Index n = count(indptr.shape(0)) - 1;
-      In<double> values;
-      if (nb::try_cast(first, values, false)) return CsrRows<double>{values.data(), indices.data(), indptr.data(), n, d};
-      const auto single = as_it_is<In<float>>(first);
-      return CsrRows<float>{single.data(), indices.data(), indptr.data(), n, d};
-    }
+  const Structure* structure = nullptr;
+  if (nb::try_cast(first, structure)) {
+    expect(structure->columns(), d, "columns of X");
+    return OnesRows{structure->indices(), structure->indptr(), structure->rows(), structure->columns()};
   }
+  if (nb::len(rows) == 1) {
+    In2<double> values;
+    if (nb::try_cast(first, values, false)) {
+      expect(count(values.shape(1)), d, "columns of X");
+      return DenseRows<double>{values.data(), count(values.shape(0)), count(values.shape(1))};
+    }
+    const auto single = as_it_is<In2<float>>(first);
+    expect(count(single.shape(1)), d, "columns of X");
+    return DenseRows<float>{single.data(), count(single.shape(0)), count(single.shape(1))};
+  }
+  structure = nb::cast<const Structure*>(nb::borrow<nb::object>(rows)[1]);
+  expect(structure->columns(), d, "columns of X");
+  const auto sparse = [&]<class T>(const In<T>& values) {
+    expect(count(values.shape(0)), structure->entries(), "values of X");
+    return CsrRows<T>{values.data(), structure->indices(), structure->indptr(), structure->rows(), structure->columns()};
+  };
+  In<double> values;
+  if (nb::try_cast(first, values, false)) return sparse(values);
+  return sparse(as_it_is<In<float>>(first));
+}
+
+Index rows_in(const Rows& rows) {
+  return std::visit([](const auto& x) { return x.size(); }, rows);
+}
+
+void expect(Index got, Index expected, const char* what) {
+  if (expected != unknown && got != expected)
+    throw std::invalid_argument("there must be " + std::to_string(expected) + " " + what + "; got " + std::to_string(got) + ".");
 }
 
 DualTerms dual_of(nb::handle dual) {
-  const auto at = [&](Py_ssize_t k) { return item<double>(dual, k); };
-  const auto first = at(0);
+  const auto first = item<double>(dual, 0);
   const Index n = count(first.shape(0));
+  const auto at = [&](Py_ssize_t k) {
+    auto vector = item<double>(dual, k);
+    expect(count(vector.shape(0)), n, "entries of each vector of the dual");
+    return vector;
+  };
   if (nb::len(dual) == 5)
     return DualBox{first.data(), at(1).data(), at(2).data(), at(3).data(), at(4).data(), n};
   return DualEntropy{first.data(), at(1).data(), at(2).data(), at(3).data(), n};
@@ -66,5 +84,6 @@ DualTerms dual_of(nb::handle dual) {
 
 Array<double> array_of(std::span<const double> values) { return copied(values); }
 Array<Index> array_of(std::span<const Index> values) { return copied(values); }
+Array<std::uint32_t> array_of(std::span<const std::uint32_t> values) { return copied(values); }
 
 }  // namespace gapless::bind

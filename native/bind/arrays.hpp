@@ -28,8 +28,14 @@ std::span<const T> view(const In<T>& array) { return {array.data(), array.shape(
 template <class T>
 std::span<T> view(const InOut<T>& array) { return {array.data(), array.shape(0)}; }
 
-// The rows behind a DenseRows, CsrRows or OnesRows of gapless.data.rows; `d` is the number of features, which sparse rows do not hold themselves.
-Rows rows_of(nb::handle rows, Index d);
+// The rows behind a DenseRows, CsrRows or OnesRows of gapless.data.rows. They must have `d` columns, as many as the vectors that they are multiplied
+// with have entries: Python code can change the shape of an array in place, so that the loops trust no shape that was looked at earlier.
+constexpr Index unknown = -1;
+Rows rows_of(nb::handle rows, Index d = unknown);
+Index rows_in(const Rows& rows);
+
+// Refuses a number that is not the expected one (`unknown` is any).
+void expect(Index got, Index expected, const char* what);
 
 // The terms behind a DualBox or DualEntropy of gapless.losses.
 DualTerms dual_of(nb::handle dual);
@@ -46,5 +52,6 @@ template <class T>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 Array<double> array_of(std::span<const double> values);
 Array<Index> array_of(std::span<const Index> values);
+Array<std::uint32_t> array_of(std::span<const std::uint32_t> values);
 
 }  // namespace gapless::bind

@@ -15,6 +15,7 @@ void bind_kernels(nanobind::module_& m);
 void bind_sdca(nanobind::module_& m);
 void bind_textbook(nanobind::module_& m);
 void bind_products(nanobind::module_& m);
+void bind_structure(nanobind::module_& m);
 void bind_proof(nanobind::module_& m);
 void bind_twofold(nanobind::module_& m);
 void bind_smo(nanobind::module_& m);

@@ -25,6 +25,7 @@ void bind_crammer_singer(nb::module_& m) {
          const In<Index>& order, Index position, double budget, bool whole, const Grid& beta, const Grid& W, const InOut<double>& b,
          const InOut<bool>& moved) {
         const BlockProblem problem{rows_of(rows, count(W.shape(0))), view(codes), view(cost), view(curvature), shift, entries};
+        expect(rows_in(problem.rows), count(beta.shape(0)), "rows of X");
         nb::gil_scoped_release free;
         const BlockPass pass =
             ascend_blocks(problem, view(order), position, budget, whole, {matrix(beta), matrix(W), view(b), view(moved)});

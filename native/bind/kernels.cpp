@@ -73,6 +73,7 @@ Expression expression_of(nb::handle spec, std::vector<nb::object>& kept) {
   const nb::object given = nb::borrow<nb::object>(parts[5]);
   if (found.kind == Expression::Kind::table) {
     const auto gram = nb::cast<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(given);
+    expect(count(gram.shape(1)), count(gram.shape(0)), "columns of the Gram matrix");
     found.table = {gram.data(), gram.dtype() == nb::dtype<float>(), count(gram.shape(0)), gram.stride(0), gram.stride(1)};
     kept.push_back(given);
   } else if (!given.is_none()) {
@@ -117,12 +118,12 @@ void bind_written(nb::class_<PanelsObject>& type) {
       nb::arg("chosen"), nb::arg("begin"), nb::arg("end"), nb::arg("out").noconvert());
   type.def(
       "cross",
-      [](PanelsObject& self, nb::object Z, nb::object rows, Index d, InOut2<T> out) {
-        const Samples samples = samples_of(Z, rows, d, nullptr);
+      [](PanelsObject& self, nb::object Z, nb::object rows, InOut2<T> out) {
+        const Samples samples = samples_of(Z, rows, self.columns, nullptr);
         nb::gil_scoped_release unlock;
         self.panels->cross(samples, matrix_of(out));
       },
-      nb::arg("Z"), nb::arg("rows"), nb::arg("d"), nb::arg("out").noconvert());
+      nb::arg("Z"), nb::arg("rows"), nb::arg("out").noconvert());
 }
 
 }  // namespace
@@ -142,7 +143,7 @@ void bind_kernels(nb::module_& m) {
           nb::gil_scoped_release unlock;
           panels = make_panels(kernel, samples, single);
         }
-        new (self) PanelsObject{std::move(kept), std::move(panels)};
+        new (self) PanelsObject{std::move(kept), std::move(panels), d};
       },
       nb::arg("spec"), nb::arg("X"), nb::arg("rows"), nb::arg("d"), nb::arg("chosen").none(), nb::arg("single"));
   type.def_prop_ro("n", [](const PanelsObject& self) { return self.panels->size(); });
@@ -187,23 +188,23 @@ void bind_kernels(nb::module_& m) {
       nb::arg("coefficients"), nb::arg("out").noconvert());
   type.def(
       "apply",
-      [](PanelsObject& self, nb::object Z, nb::object rows, Index d, In2<double> c, InOut2<double> out) {
-        const Samples samples = samples_of(Z, rows, d, nullptr);
+      [](PanelsObject& self, nb::object Z, nb::object rows, In2<double> c, InOut2<double> out) {
+        const Samples samples = samples_of(Z, rows, self.columns, nullptr);
         nb::gil_scoped_release unlock;
         self.panels->apply(samples, matrix_of(c), matrix_of(out));
       },
-      nb::arg("Z"), nb::arg("rows"), nb::arg("d"), nb::arg("coefficients"), nb::arg("out").noconvert());
+      nb::arg("Z"), nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert());
   type.def(
       "apply_bounded",
-      [](PanelsObject& self, nb::object Z, nb::object rows, Index d, nb::object chosen, In2<double> c, InOut2<double> out,
+      [](PanelsObject& self, nb::object Z, nb::object rows, nb::object chosen, In2<double> c, InOut2<double> out,
          InOut2<double> bounds) {
         In<Index> places;
         if (!chosen.is_none()) places = nb::cast<In<Index>>(chosen);
-        const Samples samples = samples_of(Z, rows, d, chosen.is_none() ? nullptr : &places);
+        const Samples samples = samples_of(Z, rows, self.columns, chosen.is_none() ? nullptr : &places);
         nb::gil_scoped_release unlock;
         self.panels->apply_bounded(samples, matrix_of(c), matrix_of(out), matrix_of(bounds));
       },
-      nb::arg("Z"), nb::arg("rows"), nb::arg("d"), nb::arg("chosen").none(), nb::arg("coefficients"),
+      nb::arg("Z"), nb::arg("rows"), nb::arg("chosen").none(), nb::arg("coefficients"),
       nb::arg("out").noconvert(), nb::arg("bounds").noconvert());
   bind_written<float>(type);
   bind_written<double>(type);

@@ -14,6 +14,7 @@ namespace gapless::bind {
 struct PanelsObject {
   std::vector<nanobind::object> kept;  // the arrays behind the panels' views
   std::unique_ptr<Panels> panels;
+  Index columns;  // the features of the samples
 };
 
 }  // namespace gapless::bind

@@ -16,6 +16,7 @@ void bind_l1(nb::module_& m) {
       [](nb::handle columns, const In<double>& cost, const In<double>& squares, const In<Index>& order, Index position, double budget,
          const InOut<double>& w, const InOut<double>& shortfall) {
         const Rows all = rows_of(columns, count(shortfall.shape(0)));
+        expect(rows_in(all), count(w.shape(0)), "columns of X");
         nb::gil_scoped_release free;
         const L1Pass pass = descend_l1(all, view(cost), view(squares), view(order), position, budget, view(w), view(shortfall));
         return std::make_tuple(pass.position, pass.work, pass.violation, pass.moved);

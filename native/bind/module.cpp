@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
   gapless::keep_freed_memory();
   gapless::bind::bind_blas(m);
   gapless::bind::bind_core(m);
+  gapless::bind::bind_structure(m);
   gapless::bind::bind_interior_point(m);
   gapless::bind::bind_crammer_singer(m);
   gapless::bind::bind_l1(m);

@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <stdexcept>
+
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "core/distinct.hpp"
@@ -22,6 +24,9 @@ void bind_products(nb::module_& m) {
       "matvec",
       [](nb::object rows, Index d, const Given& w, const Written& out) {
         const Rows all = rows_of(rows, d);
+        expect(count(w.shape(0)), d, "rows of w");
+        expect(count(out.shape(0)), rows_in(all), "rows of out");
+        expect(count(out.size()), rows_in(all) * columns_of(w), "entries of out");
         nb::gil_scoped_release release;
         matvec(all, w.data(), columns_of(w), out.data());
       },
@@ -30,6 +35,8 @@ void bind_products(nb::module_& m) {
       "rmatvec",
       [](nb::object rows, Index d, const Given& beta, const Written& out) {
         const Rows all = rows_of(rows, d);
+        expect(count(beta.shape(0)), rows_in(all), "rows of beta");
+        expect(count(out.size()), d * columns_of(beta), "entries of out");
         nb::gil_scoped_release release;
         rmatvec(all, beta.data(), columns_of(beta), d, out.data());
       },
@@ -37,7 +44,9 @@ void bind_products(nb::module_& m) {
   m.def(
       "squared_norms",
       [](nb::object rows, Index n, Index step, const InOut<double>& out) {
-        const Rows all = rows_of(rows, 0);
+        const Rows all = rows_of(rows);
+        if (step < 1 || n > rows_in(all)) throw std::invalid_argument("n must be at most the number of rows, and step at least 1.");
+        expect(count(out.shape(0)), (n + step - 1) / step, "entries of out");
         nb::gil_scoped_release release;
         squared_norms(all, n, step, out.data());
       },
@@ -45,7 +54,10 @@ void bind_products(nb::module_& m) {
   m.def(
       "distinct_samples",
       [](nb::object rows, const In<double>& y, const In<Index>& groups, const InOut<Index>& which) {
-        const Rows all = rows_of(rows, 0);
+        const Rows all = rows_of(rows);
+        expect(rows_in(all), count(y.shape(0)), "rows of X");
+        expect(count(groups.shape(0)), count(y.shape(0)), "groups");
+        expect(count(which.shape(0)), count(y.shape(0)), "entries of which");
         std::vector<Index> first;
         {
           nb::gil_scoped_release release;

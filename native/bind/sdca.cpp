@@ -17,7 +17,13 @@ struct Epochs {
   Sdca sdca;
 
   Epochs(nb::object rows_, Index d, nb::object dual_, const In<double>& curvature, const SdcaOptions& options)
-      : rows(std::move(rows_)), dual(std::move(dual_)), sdca(rows_of(rows, d), d, dual_of(dual), view(curvature), options) {}
+      : rows(std::move(rows_)), dual(std::move(dual_)), sdca(checked(rows, d, curvature), d, dual_of(dual), view(curvature), options) {}
+
+  static Rows checked(nb::handle rows, Index d, const In<double>& curvature) {
+    Rows found = rows_of(rows, d);
+    expect(rows_in(found), count(curvature.shape(0)), "rows of X");
+    return found;
+  }
 };
 
 }  // namespace

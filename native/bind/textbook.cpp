@@ -51,6 +51,7 @@ void bind_textbook(nb::module_& m) {
       [](nb::handle rows, const In<double>& y, const In<double>& cost, double shift, const In<Index>& piece, double theta_b, double t,
          double harmonic, const InOut<double>& theta, const InOut<double>& errors, const InOut<double>& weighted) {
         const Rows all = rows_of(rows, count(theta.shape(0)));
+        expect(rows_in(all), count(y.shape(0)), "rows of X");
         nb::gil_scoped_release free;
         const PegasosClock now = walk_pegasos(all, view(y), view(cost), shift, view(piece), {theta_b, t, harmonic}, view(theta),
                                               view(errors), view(weighted));

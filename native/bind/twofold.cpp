@@ -28,8 +28,8 @@ constexpr std::array<std::pair<const char*, Kind>, 16> kinds = {{
 }};
 
 // The formula of a specification (kind, a, b, degree, coefficients, parts, rows, number of features, given entries). `kept` receives the objects
-// whose memory it reads.
-proof::Formula formula_of(nb::handle spec, std::vector<nb::object>& kept) {
+// whose memory it reads. There are n samples, of which some are chosen.
+proof::Formula formula_of(nb::handle spec, std::vector<nb::object>& kept, Index n, Index chosen) {
   const auto parts = nb::cast<nb::tuple>(spec);
   const std::string name = nb::cast<std::string>(parts[0]);
   proof::Formula found;
@@ -44,14 +44,17 @@ proof::Formula formula_of(nb::handle spec, std::vector<nb::object>& kept) {
   found.b = nb::cast<double>(parts[2]);
   found.degree = nb::cast<int>(parts[3]);
   found.coefficients = nb::cast<std::vector<double>>(parts[4]);
-  for (nb::handle part : nb::cast<nb::tuple>(parts[5])) found.parts.push_back(formula_of(part, kept));
+  for (nb::handle part : nb::cast<nb::tuple>(parts[5])) found.parts.push_back(formula_of(part, kept, n, chosen));
   const nb::object rows = nb::borrow<nb::object>(parts[6]), given = nb::borrow<nb::object>(parts[8]);
   if (!rows.is_none()) {
     found.rows = rows_of(rows, nb::cast<Index>(parts[7]));
+    expect(rows_in(found.rows), n, "rows of X");
     kept.push_back(rows);
   }
   if (!given.is_none()) {
     const auto entries = nb::cast<In2<double>>(given);
+    expect(count(entries.shape(0)), n, "rows of a kernel's block");
+    expect(count(entries.shape(1)), chosen, "columns of a kernel's block");
     found.entries = {entries.data(), count(entries.shape(0)), count(entries.shape(1)), count(entries.shape(1))};
     kept.push_back(given);
   }
@@ -69,7 +72,7 @@ void bind_twofold(nb::module_& m) {
       "twofold_expansion",
       [](nb::object formula, In<Index> chosen, In<double> c, Halves out) {
         std::vector<nb::object> kept;
-        const proof::Formula kernel = formula_of(formula, kept);
+        const proof::Formula kernel = formula_of(formula, kept, count(out.shape(1)), count(chosen.shape(0)));
         nb::gil_scoped_release unlock;
         proof::twofold_expansion(kernel, view(chosen), view(c), count(out.shape(1)), halves(out));
       },
@@ -78,6 +81,7 @@ void bind_twofold(nb::module_& m) {
       "twofold_weights",
       [](nb::handle rows, In<double> beta, Halves w, InOut<double> sizes) {
         const Rows x = rows_of(rows, count(w.shape(1)));
+        expect(rows_in(x), count(beta.shape(0)), "rows of X");
         nb::gil_scoped_release unlock;
         proof::twofold_weights(x, view(beta), halves(w), view(sizes));
       },
@@ -86,6 +90,7 @@ void bind_twofold(nb::module_& m) {
       "twofold_products",
       [](nb::handle rows, In<double> w, Halves out, InOut<double> sizes) {
         const Rows x = rows_of(rows, count(w.shape(0)));
+        expect(rows_in(x), count(out.shape(1)), "rows of X");
         nb::gil_scoped_release unlock;
         proof::twofold_products(x, view(w), halves(out), view(sizes));
       },

@@ -1,5 +1,7 @@
 // Entries of a given Gram matrix, and entries that are computed outside of this core, block by block.
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "core/runs.hpp"
 #include "kernels/node.hpp"
@@ -34,6 +36,9 @@ class Lookup final : public Node<T> {
           for (Index& place : static_cast<Named&>(*side).places) {
             double value = 0.0;
             x.add(place, 1.0, &value);
+            // Whoever owns X may have written to it since it was checked.
+            if (!(value >= 0.0 && value < static_cast<double>(table_.n)))
+              throw std::invalid_argument("X must hold indices of the Gram matrix, 0 to " + std::to_string(table_.n - 1) + "; it was changed.");
             place = static_cast<Index>(value);
           }
         },

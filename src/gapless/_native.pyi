@@ -70,6 +70,51 @@ def dual_slopes(dual: object, i: int, beta: float) -> tuple[float, float]:
 def dual_pair(dual: object, i: int, j: int, f_i: float, f_j: float, beta_i: float, beta_j: float, eta: float) -> tuple[float, float]:
     """Both β after the best rise of βᵢ and equal fall of βⱼ."""
 
+class Structure:
+    """
+    Where the entries of a CSR matrix are: a checked copy, which no code of Python's can change.
+    """
+
+    def __init__(self, indices: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, mapped: bool = False) -> None:
+        """
+        mapped: the indices are those of a file that is mapped into memory, and are not copied.
+        """
+
+    def __getstate__(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], int]: ...
+
+    def __setstate__(self, arg: tuple[Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], int], /) -> None: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def entries(self) -> int: ...
+
+    @property
+    def columns(self) -> int: ...
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the indices of each row ascend, none twice."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """
+        Whether indices and places of entries fit into int32, the type that SciPy then has for both.
+        """
+
+    @property
+    def indices(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The columns of the entries, as a view that cannot be written to."""
+
+    @property
+    def indptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """Where each row begins, as a view that cannot be written to."""
+
+    @property
+    def narrow_indptr(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
+        """The same in int32, empty unless is_narrow."""
+
 class Barrier:
     """
     Mehrotra's predictor–corrector method for a sum of hinges, on a matrix of few columns.
@@ -262,9 +307,9 @@ class Panels:
 
     def own(self, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
-    def apply(self, Z: object, rows: object, d: int, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+    def apply(self, Z: object, rows: object, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
 
-    def apply_bounded(self, Z: object, rows: object, d: int, chosen: object | None, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+    def apply_bounded(self, Z: object, rows: object, chosen: object | None, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
 
     @overload
     def extend(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: int, shift: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> None: ...
@@ -279,10 +324,10 @@ class Panels:
     def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
 
     @overload
-    def cross(self, Z: object, rows: object, d: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> None: ...
+    def cross(self, Z: object, rows: object, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu')]) -> None: ...
 
     @overload
-    def cross(self, Z: object, rows: object, d: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
+    def cross(self, Z: object, rows: object, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')]) -> None: ...
 
 class Sdca:
     """

@@ -18,6 +18,6 @@ def stored(storage: str, n: int, d: int, seed: int = 0) -> tuple[Rows, np.ndarra
     if storage == "ones":
         X = (X != 0).astype(float)
         rows = as_rows(sp.csr_array(X))
-        return OnesRows(rows.indices, rows.indptr), X
+        return OnesRows(rows.structure), X
     kind, dtype = storage.split()
     return as_rows(X.astype(dtype) if kind == "dense" else sp.csr_array(X.astype(dtype))), X

@@ -38,7 +38,7 @@ def _make(storage: str, shape: tuple[int, int]) -> tuple[Rows, np.ndarray]:
     matrix = sp.csr_array(X.astype(np.float32 if storage == "csr32" else np.float64))
     rows = as_rows(matrix)
     assert isinstance(rows, CsrRows)
-    return (OnesRows(rows.indices, rows.indptr) if storage == "ones" else rows), matrix.toarray().astype(np.float64)
+    return (OnesRows(rows.structure) if storage == "ones" else rows), matrix.toarray().astype(np.float64)
 
 
 @pytest.mark.parametrize("columns", [0, 1, 3])
@@ -94,7 +94,7 @@ def test_distinct_samples_equal_numpy(storage: str) -> None:
         rows: Rows = as_rows(X.astype(np.float32) if storage == "dense32" else X)
     else:
         parts = as_rows(sp.csr_array(X.astype(np.float32) if storage == "csr32" else X))
-        rows = OnesRows(parts[1], parts[2]) if storage == "ones" else parts
+        rows = OnesRows(parts.structure) if storage == "ones" else parts
     first, which = distinct_samples(rows, y, groups)
     table = np.column_stack([X, y, groups])
     _, leaders, kinds = np.unique(table, axis=0, return_index=True, return_inverse=True)

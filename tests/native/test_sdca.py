@@ -323,7 +323,7 @@ def test_many_features_are_numbered_anew_and_nothing_else_changes():
         "seed": 4,
     }
     narrow, wide = (
-        _native.Sdca(CsrRows(values, indices.ravel().astype(np.uint32), indptr), columns, box, q, **options)
+        _native.Sdca(CsrRows(values, _native.Structure(indices.ravel(), indptr, columns)), columns, box, q, **options)
         for indices, columns in ((few, used), (place[few], d))
     )
     start = np.clip(0.01 * y, box.lower, box.upper)

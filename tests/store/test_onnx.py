@@ -50,7 +50,10 @@ def assert_parity(model: Any, X: Any) -> None:
         assert got.keys() == {"prediction"}
         np.testing.assert_allclose(got["prediction"], model.predict(X), rtol=TOLERANCE, atol=TOLERANCE, strict=True)
         return
-    assert got.keys() == {"label", "decision"}
+    assert got.keys() == {"label", "decision"} | ({"probabilities"} if hasattr(model, "predict_proba") else set())
+    if "probabilities" in got:
+        expected = model.predict_proba(X)
+        np.testing.assert_allclose(got["probabilities"], expected, rtol=TOLERANCE, atol=TOLERANCE, strict=True)
     assert got["label"].tolist() == model.predict(X).tolist()
     np.testing.assert_allclose(got["decision"], model.decision_function(X), rtol=TOLERANCE, atol=TOLERANCE, strict=True)
 

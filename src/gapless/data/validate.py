@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from gapless.data.labels import check_objects
+from gapless.data.rows import structure_of, with_own_structure
 from gapless.data.scale import check_scale, is_moderate
 from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
@@ -27,6 +28,9 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     Types that float32 holds exactly (booleans, 8- and 16-bit integers, half precision) become float32, all others float64.
     """
     check_kind(X, name)
+    ready = _ready(X, name, n_features)
+    if ready is not None:
+        return ready
     checked = check_structure(X, name)
     if not hasattr(X, "ndim"):
         X = _as_array(X, f"{name} must be a matrix of numbers, dense or CSR")
@@ -69,6 +73,7 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
         if not checked:  # the format was one without indices (DIA, LIL, DOK)
             check_structure(X, name)
         X = _canonical(X)
+        X = with_own_structure(X, structure_of(X, name))
         _check_entries(X.data, name, X)
     else:
         X = np.require(X, requirements=["C", "A"])
@@ -177,6 +182,27 @@ def check_shape(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
         raise InvalidInputError(f"{name} must have the shape {shape}; got {array.shape}.")
     return array
+
+
+def _ready(X: Any, name: str, n_features: int | None) -> sp.csr_array | None:
+    """A CSR matrix that has the type and the order of the core already, on a structure of its own; None where X must be converted or refused."""
+    if isinstance(X, np.ndarray) or not (sp.issparse(X) and X.format == "csr" and X.ndim == 2 and np.size(X.data)):
+        return None
+    if (
+        X.dtype not in (np.float32, np.float64)
+        or X.shape[1] != (n_features or X.shape[1])
+        or X.shape[1] > np.iinfo(np.uint32).max
+    ):
+        return None
+    try:
+        structure = structure_of(X, name)
+    except InvalidInputError:  # said in other words by ``check_structure``
+        return None
+    if not structure.is_canonical:
+        return None
+    X = with_own_structure(X, structure)
+    _check_entries(X.data, name, X)
+    return X
 
 
 def _canonical(X: sp.csr_array) -> sp.csr_array:

@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_consistent_length
 from gapless.data.labels import check_objects
 from gapless.data.namespace import NamespaceMixin
 from gapless.data.products import row_products
+from gapless.data.rows import kept_matrix
 from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError, UnsupportedError
@@ -159,10 +160,14 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
 
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
         """(X, support vectors); the support vectors are dense where they are small, whatever X is."""
-        vectors = dense_if_small(self.support_vectors_)
+        vectors = dense_if_small(kept_matrix(self.support_vectors_, "support_vectors_"))
         X = take_features(self, X, reset=False)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
+        if vectors.shape[1] != X.shape[1]:
+            raise InvalidInputError(
+                f"support_vectors_ was altered: it must have {X.shape[1]} columns, one for each feature; got {vectors.shape[1]}."
+            )
         return X, vectors
 
     def _squares(self, X: Any) -> np.ndarray:
@@ -171,7 +176,9 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
             X = take_features(self, X, reset=False)
             squares = np.empty(X.shape[0])
             with np.errstate(over="ignore", invalid="ignore"):  # an infinite interval is a valid interval
-                for part, rows in in_storage_of(dense_if_small(self.support_vectors_), X):
+                for part, rows in in_storage_of(
+                    dense_if_small(kept_matrix(self.support_vectors_, "support_vectors_")), X
+                ):
                     squares[part] = self._kernel_object.diag(rows)
             return squares
         if not callable(self.kernel):
@@ -204,7 +211,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return coef
 
     def _get_coef(self) -> Any:
-        return self.dual_coef_ @ self.support_vectors_
+        return kept_matrix(self.dual_coef_, "dual_coef_") @ kept_matrix(self.support_vectors_, "support_vectors_")
 
     def _store_model(self, dual_coef: np.ndarray, intercept: np.ndarray, proven: bool) -> None:
         """Keep the coefficients and intercepts that predictions are made from, with LIBSVM's signs; ``proven`` says that all subproblems are."""
@@ -239,7 +246,8 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         )
 
     def _dense_dual(self) -> np.ndarray:
-        return self._dual_coef_.toarray() if sp.issparse(self._dual_coef_) else self._dual_coef_
+        dual = kept_matrix(self._dual_coef_, "dual_coef_")
+        return dual.toarray() if sp.issparse(dual) else dual
 
     @property
     def n_support_(self) -> np.ndarray:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from gapless.blas import one_blas_thread
+from gapless.data.rows import kept_matrix
 from gapless.errors import InvalidInputError
 from gapless.estimators.approximation import APPROXIMATION, ApproximatingMixin
 from gapless.estimators.base import KernelEstimator
@@ -181,9 +182,9 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
 
     def _get_coef(self) -> Any:
         if len(self.classes_) == 2:
-            return self.dual_coef_ @ self.support_vectors_
+            return super()._get_coef()
         coef = unpack(self._dense_dual(), self._n_support).T
-        return self._store_dual(coef) @ self.support_vectors_
+        return self._store_dual(coef) @ kept_matrix(self.support_vectors_, "support_vectors_")
 
 
 @register

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless import _native
 from gapless.blas import one_blas_thread
+from gapless.data.rows import kept_matrix
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
@@ -235,7 +236,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
 
     def _learn(self, X: Any, codes: np.ndarray, epochs: int, rng: np.random.RandomState) -> None:
         """Make epochs over a batch, starting from the samples and coefficients that are stored already."""
-        kernel, old, X, n = self._features_kernel, self.support_vectors_, self._as_stored(X), X.shape[0]
+        kernel, X, n = self._features_kernel, self._as_stored(X), X.shape[0]
+        old = kept_matrix(self.support_vectors_, "support_vectors_")
         pool: Any = X
         if old.shape[0]:
             pool = sp.vstack([old, X], format="csr") if self._sparse else np.vstack([old, X])
@@ -321,7 +323,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """f(x), positive for ``classes_[1]``; for more than two classes a column for each. The voted form gives the mean of the votes, in [−1, 1]."""
         check_is_fitted(self)
-        X, vectors = take_features(self, X, reset=False), self.support_vectors_
+        X = take_features(self, X, reset=False)
+        vectors = kept_matrix(self.support_vectors_, "support_vectors_")
         out = np.zeros((X.shape[0], len(self.dual_coef_)))
         if vectors.shape[0]:
             voted = self.form == "voted"

@@ -17,8 +17,8 @@ _STEPS = 100  # of Newton's method, which takes fewer than ten; Lin, Lin and Wen
 _HALVINGS = 30  # of a step: what is left of it is below the rounding of A and B
 _DECREASE = 1e-12  # for each sample: where a step promises less of the loss than this, A and B have more digits than the held-out values
 _RIDGE = 1e-12  # Lin, Lin and Weng's, with the decision values of a pair scaled to at most one
-_LEAST = 1e-7  # the least probability of a class, LIBSVM's: a sigmoid from hundreds of samples says nothing of what is rarer than this
-_LEAD = 2.0**-20  # of the predicted label before an equal one: enough for an argmax in float32
+LEAST = 1e-7  # the least probability of a class, LIBSVM's: a sigmoid from hundreds of samples says nothing of what is rarer than this
+LEAD = 2.0**-20  # of the predicted label before an equal one: enough for an argmax in float32
 _ENTRIES = 2**22  # of the systems that are solved at a time, 32 MB
 
 
@@ -82,7 +82,7 @@ def fit_sigmoids(
 
 def probabilities(decisions: np.ndarray, A: np.ndarray, B: np.ndarray, n_classes: int) -> np.ndarray:
     """The probabilities of the classes, from the decisions of their pairs in LIBSVM's order, positive for the first class of a pair."""
-    r = np.clip(expit(-(A * decisions + B)), _LEAST, 1 - _LEAST)
+    r = np.clip(expit(-(A * decisions + B)), LEAST, 1 - LEAST)
     if n_classes == 2:
         return np.hstack([r, 1 - r])
     p = np.empty((len(r), n_classes))
@@ -110,7 +110,7 @@ def coupled(r: np.ndarray, n_classes: int) -> np.ndarray:
     system[:, diagonal, diagonal] = (R**2).sum(axis=1)
     right = np.zeros((len(r), n_classes + 1, 1))
     right[:, -1] = 1.0
-    p = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], _LEAST)
+    p = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], LEAST)
     return p / p.sum(axis=1, keepdims=True)
 
 
@@ -133,6 +133,6 @@ def agreeing(p: np.ndarray, label: np.ndarray) -> np.ndarray:
     # The mean of p_label and the k largest of the others grows with k as long as the k-th is above it: its largest value is the level.
     largest = -np.sort(-others, axis=1)[:, :-1]
     level = ((own[:, None] + largest.cumsum(axis=1)) / np.arange(2, p.shape[1] + 1)).max(axis=1)
-    q = np.minimum(others, (level * (1 - _LEAD * (1 + own)))[:, None])
+    q = np.minimum(others, (level * (1 - LEAD * (1 + own)))[:, None])
     q[rows, label] = 1 - q.sum(axis=1)
     return q

@@ -18,7 +18,7 @@ from gapless.estimators.deadline import Deadline
 from gapless.estimators.held_out import FOLDS, held_out_decisions
 from gapless.estimators.one_vs_one import OneVersusOne
 from gapless.estimators.parameters import BOOLEAN, Rule
-from gapless.estimators.platt import agreeing, fit_sigmoids, probabilities
+from gapless.estimators.platt import LEAD, LEAST, agreeing, fit_sigmoids, probabilities
 from gapless.estimators.report import users_level
 from gapless.store.kinds import fits
 
@@ -54,6 +54,7 @@ class ProbabilityMixin:
     """
 
     probability: Any
+    _least_and_lead = (LEAST, LEAD)  # for the export to ONNX
     _probA: np.ndarray
     _probB: np.ndarray
 

@@ -116,7 +116,7 @@ class Panels:
         self._check(Z)
         columns = self._columns(coefficients)
         out = np.empty((Z.shape[0], columns.shape[1]))
-        self.native.apply(Z, _rows(Z), Z.shape[1], columns, out)
+        self.native.apply(Z, _rows(Z), columns, out)
         return out.reshape(Z.shape[0], *coefficients.shape[1:])
 
     def _check(self, Z: Matrix) -> None:
@@ -150,14 +150,14 @@ class Panels:
         columns = self._columns(coefficients)
         values, bounds = np.empty((n, columns.shape[1])), np.empty((n, columns.shape[1]))
         places = None if rows is None else _places(rows, Z.shape[0], "rows")
-        self.native.apply_bounded(Z, _rows(Z), Z.shape[1], places, columns, values, bounds)
+        self.native.apply_bounded(Z, _rows(Z), places, columns, values, bounds)
         return values, bounds
 
     def cross(self, Z: Matrix) -> np.ndarray:
         """The matrix of k of each row of Z with all samples."""
         self._check(Z)
         out = np.empty((Z.shape[0], self.n), dtype=self.dtype)
-        self.native.cross(Z, _rows(Z), Z.shape[1], out)
+        self.native.cross(Z, _rows(Z), out)
         return out
 
     def square(self, chosen: np.ndarray) -> np.ndarray:
@@ -233,9 +233,9 @@ def _check_length(values: np.ndarray, n: int, name: str) -> None:
 
 def _rows(X: Matrix) -> Rows:
     """X as the native loops read it; a copy where X is laid out in another way."""
-    if check_structure(X):
-        X = X if X.format == "csr" else sp.csr_array(X)
-        return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
+    if sp.issparse(X) and X.format != "csr":
+        check_structure(X)
+        X = sp.csr_array(X)
     return as_rows(X if X.dtype.char in "fd" else X.astype(np.float64))
 
 

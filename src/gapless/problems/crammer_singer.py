@@ -13,7 +13,7 @@ import numpy as np
 
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import rmatvec
-from gapless.data.rows import row_entries
+from gapless.data.rows import row_entries, sealed
 from gapless.data.validate import check_codes
 from gapless.errors import InvalidInputError
 from gapless.losses import Hinge
@@ -70,7 +70,7 @@ class CrammerSingerProblem(Problem):
         object.__setattr__(self, "n_classes", n_classes)
         self._set(
             X=X,
-            y=codes,
+            y=sealed(codes),
             cost=C * weight,
             loss=Hinge(),
             kernel=None,

@@ -13,6 +13,7 @@ import numpy as np
 
 from gapless.data import check_matrix, check_weights
 from gapless.data.products import matvec, rmatvec
+from gapless.data.rows import sealed
 from gapless.data.validate import check_codes
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel
@@ -75,7 +76,7 @@ class MultinomialProblem(Problem):
         object.__setattr__(self, "n_classes", n_classes)
         self._set(
             X=X,
-            y=codes,
+            y=sealed(codes),
             cost=C * weight,
             loss=Logistic(),
             kernel=kernel,

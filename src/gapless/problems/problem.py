@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from gapless.data import Rows, check_labels, check_matrix, check_targets, check_weights
 from gapless.data.distinct import distinct_samples
 from gapless.data.products import matvec, rmatvec
-from gapless.data.rows import as_rows, frozen, row_entries, squared_norms
+from gapless.data.rows import as_rows, frozen, row_entries, sealed, squared_norms
 from gapless.data.scale import LARGEST, check_cost, check_width
 from gapless.errors import InvalidInputError
 from gapless.kernels import Kernel, Linear, Panels, Validity
@@ -32,7 +32,7 @@ _NO_PRICE = frozen(np.zeros(1))  # the totals of one group whose offset costs no
 @lru_cache(maxsize=16)
 def _one_group(n: int) -> np.ndarray:
     """The groups of n samples that share one offset."""
-    return frozen(np.zeros(n, dtype=np.int64))
+    return sealed(np.zeros(n, dtype=np.int64))
 
 
 # Kernel entries up to which Kβ is computed the simplest way, in float64: so many take a few milliseconds either way. Above, the symmetry of K saves
@@ -77,7 +77,8 @@ class Problem(StatedValues):
     Parameters
     ----------
     X
-        Samples: an array or a CSR matrix, float32 or float64. Kept, not copied, where it already is contiguous.
+        Samples: an array or a CSR matrix, float32 or float64. Kept, not copied, where it already is contiguous;
+        of a CSR matrix the indices are copied, unless they are those of a store.
     y
         Two labels of any type for a margin loss (the larger is +1), numbers for a regression loss.
     loss
@@ -201,7 +202,7 @@ class Problem(StatedValues):
             y=frozen(y),
             cost=frozen(cost),
             kernel=None if isinstance(kernel, Linear) else kernel,
-            groups=_one_group(X.shape[0]) if groups is None else frozen(groups),
+            groups=_one_group(X.shape[0]) if groups is None else sealed(groups),
             totals=_NO_PRICE if totals is None else frozen(totals),
             **others,
         )

@@ -21,6 +21,7 @@ except ImportError as error:
     raise MissingDependencyError("to_onnx needs the package onnx; install gapless[onnx].") from error
 
 from gapless.store.onnx_kernels import Graph, kernel_values
+from gapless.store.onnx_probabilities import add_probabilities, has_probabilities
 
 # The version of the set of operators, of 2022, and the version of the file format that came with it: old enough for runtimes of that time.
 _OPSET = 17
@@ -30,7 +31,9 @@ _LABEL_TYPES = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_, "U
 
 
 def export(estimator: Any) -> ModelProto:
-    """The graph from ``X`` to ``label`` and ``decision`` (classifiers, one-class), or to ``prediction`` (regressors)."""
+    """The graph from ``X`` to ``label`` and ``decision`` (classifiers, one-class) and ``probabilities`` (where there are), or to ``prediction``
+    (regressors).
+    """
     graph = Graph()
     outputs: list[tuple[str, int, list[Any]]]  # name, type and shape
     kernelised = hasattr(estimator, "support_vectors_")
@@ -47,6 +50,9 @@ def export(estimator: Any) -> ModelProto:
             ("label", helper.np_dtype_to_tensor_dtype(classes.dtype), ["n"]),
             ("decision", TensorProto.DOUBLE, ["n", *columns]),
         ]
+        if has_probabilities(estimator):
+            add_probabilities(graph, estimator, values, index)
+            outputs.append(("probabilities", TensorProto.DOUBLE, ["n", len(classes)]))
     else:
         graph("Squeeze", values, _COLUMNS, name="decision")
         inside = graph("Not", graph("Less", "decision", 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,16 @@ class Graph:
     def __call__(
         self, operator: str, *inputs: str | float | np.ndarray, name: str | None = None, **attributes: Any
     ) -> str:
-        names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         name = name or f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, names, [name], **attributes))
+        self.add(operator, inputs, [name], **attributes)
         return name
+
+    def add(
+        self, operator: str, inputs: Sequence[str | float | np.ndarray], names: list[str], **attributes: Any
+    ) -> None:
+        """Add a node of several values, under these names."""
+        given = [each if isinstance(each, str) else self._constant(each) for each in inputs]
+        self.nodes.append(helper.make_node(operator, given, names, **attributes))
 
     def _constant(self, value: float | np.ndarray) -> str:
         name = f"c{len(self.constants)}"

@@ -139,7 +139,8 @@ class StoringMixin:
         """The fitted model as an ``onnx.ModelProto`` in double precision, which onnxruntime and others run without Python.
 
         This needs the package onnx, which the extra ``gapless[onnx]`` brings. The model's input is ``X``, of float64. A classifier and OneClassSVM
-        have the outputs ``label`` (as ``predict``) and ``decision`` (as ``decision_function``); a regressor has the output ``prediction``.
+        have the outputs ``label`` (as ``predict``) and ``decision`` (as ``decision_function``). Where the model has ``predict_proba``, its values are
+        the output ``probabilities``. A regressor has the output ``prediction``.
 
         >>> import gapless
         >>> model = gapless.SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1])
@@ -155,8 +156,10 @@ class StoringMixin:
         """For skl2onnx: the function that declares the outputs.
 
         skl2onnx asks an estimator itself how to convert it, so that ``skl2onnx.to_onnx(pipeline, X)`` converts a pipeline with nothing to register.
-        The outputs are ``label`` and ``decision``; a regressor has ``variable`` with one column, as skl2onnx's own regressors have. Values are
-        float64 where the input is float64, and float32 otherwise.
+        The outputs are ``label`` and ``decision``, or ``label`` and ``probabilities`` where the model has these and ``options={"raw_scores": True}``
+        does not ask for ``decision``; a regressor has ``variable`` with one column, as skl2onnx's own regressors have. Values are float64 where the
+        input is float64, and float32 otherwise. The outputs are tensors, as with ``options={"zipmap": False}``, unless
+        :func:`gapless.testing.replace_estimators` ran before skl2onnx was imported: skl2onnx then takes the estimator for scikit-learn's.
 
         >>> from gapless import SVC
         >>> callable(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]).onnx_parser())
