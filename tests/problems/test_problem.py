@@ -227,7 +227,9 @@ def test_a_problem_cannot_be_changed(storage):
     problem = gl.Problem(sp.csr_array(X) if storage == "csr" else X, y, sample_weight=np.ones(24))
     with pytest.raises(dataclasses.FrozenInstanceError):
         problem.y = -problem.y
-    vectors = [problem.y, problem.cost, problem.classes, problem.diagonal, *problem.dual, *problem.rows]
+    vectors = [problem.y, problem.cost, problem.classes, problem.diagonal, *problem.dual, problem.rows.values]
+    if storage == "csr":
+        vectors += [problem.rows.indices, problem.rows.indptr, problem.X.indices, problem.X.indptr]
     for vector in vectors if storage == "csr" else [*vectors, problem.X]:
         with pytest.raises(ValueError, match="read-only"):
             vector[...] = 0

@@ -211,7 +211,8 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         return coef
 
     def _get_coef(self) -> Any:
-        return kept_matrix(self.dual_coef_, "dual_coef_") @ kept_matrix(self.support_vectors_, "support_vectors_")
+        coef = kept_matrix(self.dual_coef_, "dual_coef_") @ kept_matrix(self.support_vectors_, "support_vectors_")
+        return type(self.dual_coef_)(coef) if sp.issparse(coef) else coef
 
     def _store_model(self, dual_coef: np.ndarray, intercept: np.ndarray, proven: bool) -> None:
         """Keep the coefficients and intercepts that predictions are made from, with LIBSVM's signs; ``proven`` says that all subproblems are."""
