@@ -55,7 +55,7 @@ def assert_same(mine, other):
         else:
             np.testing.assert_array_equal(found, expected, err_msg=key)
             np.testing.assert_array_equal(np.ma.getmaskarray(found), np.ma.getmaskarray(expected))
-    assert public_attributes(mine) == public_attributes(other) | {"racing", "resume", "selection_"}
+    assert public_attributes(mine) == public_attributes(other) | {"racing", "resume", "prove", "selection_"}
     for name in ("best_index_", "best_params_", "best_score_", "multimetric_", "n_splits_"):
         assert getattr(mine, name, None) == getattr(other, name, None)
     assert repr(getattr(mine, "best_estimator_", None)) == repr(getattr(other, "best_estimator_", None))

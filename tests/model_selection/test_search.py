@@ -61,7 +61,7 @@ class Recording(gl.SVC):
 class Everything:
     """The wishes of a search that wants all fits, decided or not."""
 
-    needs_intervals = races = False
+    needs_intervals = decides = races = False
 
     def wanted(self, candidate, fold):
         return True
@@ -205,22 +205,22 @@ def test_verbose_says_what_is_shared(capsys):
     ]
     GridSearchCV(gl.SVC(), {"C": [1, 10]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
-        "SVC: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+        "SVC: candidates with one kernel share its Gram matrix where that pays, and go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"svm__C": [1, 10], "count__shift": [0.0, 1.0]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
         "Pipeline: the steps before 'svm' are fitted 2 times a fold for 4 candidates. "
-        "SVC: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+        "SVC: candidates with one kernel share its Gram matrix where that pays, and go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"svm__C": [1]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
         "Pipeline: the steps before 'svm' are fitted once a fold for 1 candidate. "
-        "SVC: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+        "SVC: candidates with one kernel share its Gram matrix where that pays, and go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"svm": [gl.NuSVC(), gl.SVR(), gl.LinearSVC()]}, cv=3, verbose=1, scoring="r2").fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
         "Pipeline: the steps before 'svm' are fitted once a fold for 3 candidates. NuSVC: 1 candidate is fitted one by one."
-        " SVR: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one."
+        " SVR: candidates with one kernel share its Gram matrix where that pays, and go on from a smaller C to a larger one."
         " LinearSVC: candidates share the checked rows of a fold, and those that differ in C alone go on from a smaller C to a larger one."
     )
     GridSearchCV(pipeline(), {"steps": [[("svm", gl.SVC())]]}, cv=3, verbose=1).fit(X, Y)
@@ -342,7 +342,7 @@ def test_the_constructors_are_scikit_learns():
     for kind in (GridSearchCV, RandomizedSearchCV):
         name = kind.__name__
         ours, others = (inspect.signature(each).parameters for each in (kind, getattr(theirs, name)))
-        assert list(ours) == [*others, "racing", "resume"] and issubclass(kind, getattr(theirs, name))
+        assert list(ours) == [*others, "racing", "resume", "prove"] and issubclass(kind, getattr(theirs, name))
         assert all((ours[key].default, ours[key].kind) == (others[key].default, others[key].kind) for key in others)
         assert f"{name}({'estimator=SVC()'}" in repr(kind(gl.SVC(), {"C": [1]})).replace("\n", "")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 
 from gapless.errors import UnsupportedError
+from gapless.estimators import SVC, SVR
 from gapless.estimators.multiclass import vote
 from gapless.model_selection.fold import Answers
 from gapless.model_selection.intervals import last_step
 
+AT = 1e-9
+"""By hand: β that are so close to their bound, as a share of it, are at the bound."""
 _LEAST_TOL = 1e-14  # float64 proves no smaller relative gap
 _STEP = 1e-2  # what tol is multiplied by from one fit to the next: intervals, which shrink as its root, become ten times narrower
 _LARGEST_STEP = 1e-6  # the same where the intervals tell that a smaller step would not do
@@ -59,13 +63,43 @@ def around_middle(last: Any, low: np.ndarray, high: np.ndarray) -> tuple[np.ndar
     interval fall where decision values without b rise, and move with them where all move by the same amount: they move by no more than the largest
     change of a decision value, and so does the middle. Hence the half width of the interval, which ``decision_interval`` adds on both sides, is not
     needed for the optimum with the middle b, however many optima there are. In a ν-SVR b is the mean of two offsets, each with such an interval.
+
+    All this holds where the costs on both sides are equal as they are stored. Where they differ by a rounding error, one end of the interval alone is
+    optimal, and no proof tells which: then the intervals stay as wide as they are.
     """
     intervals = np.array([each.offset_intervals for each in last.certificates_])  # (subproblems, offsets of each, 2)
     if intervals.ndim != 3 or (intervals.shape[1] > 1 and not is_regressor(last)):
         return low, high  # no offsets, or those of several classes, of which a classifier makes other use
     half = 0.5 * (intervals[:, :, 1] - intervals[:, :, 0]).mean(axis=1)
     half[~np.isfinite(half)] = 0.0
+    for k in np.flatnonzero(half).tolist():
+        if not _is_balanced(last, k):
+            half[k] = 0.0
     return low + half, high - half
+
+
+def _is_balanced(last: Any, k: int) -> bool:
+    """Whether the costs of the samples of subproblem k that are at their bounds are equal on both sides, to the last bit."""
+    weights = getattr(last, "class_weight", None)
+    if weights is None and not isinstance(last, SVC | SVR):
+        return True  # a ν-form, or a linear machine, whose costs are all the same
+    if isinstance(last, SVC):
+        first, second = list(combinations(range(len(last.classes_)), 2))[k]
+        cost = float(last.C) * last.class_weight_[[first, second]]
+    elif isinstance(last, SVR):
+        cost = np.full(2, float(last.C))
+    else:
+        return False
+    beta = last._solved[k].beta
+    # With weights of samples no bound is known here; then β say nothing of it, since they are made to cancel.
+    bound = np.where(beta < 0, *cost)
+    at = np.abs(beta) >= (1.0 - AT) * bound
+    return bool((np.abs(beta) <= (1.0 + AT) * bound).all()) and is_balanced(beta[at], bound[at])
+
+
+def is_balanced(beta: np.ndarray, cost: np.ndarray) -> bool:
+    """Whether the costs of β below zero and those of β above zero have the same sum, to the last bit; those of others do not count."""
+    return math.fsum(np.sign(beta) * cost) == 0.0
 
 
 def decide(

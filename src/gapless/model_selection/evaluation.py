@@ -132,7 +132,7 @@ class Evaluation:
         scored = wishes.scored[fold]
         outcome, answers = self.scoring.outcome(fitted, wishes.models[candidate], scored, wishes.metrics[candidate])
         tell(candidate, fold, wishes.take(candidate, fold, outcome))
-        if wishes.race is not None and fitted.error is None:
+        if wishes.race is not None and fitted.error is None and wishes.metrics[candidate]:
             proving.see(fitted, answers, self.scoring.work(fitted, scored))
 
     @property

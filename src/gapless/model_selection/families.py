@@ -8,8 +8,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gapless.estimators.every_pair import EveryPair, Found
+from gapless.model_selection.deciding import AT, is_balanced
 from gapless.model_selection.fold import Answers
 from gapless.model_selection.same_rows import first_of_same, numbers_of_rows
+
+
+class Fit(NamedTuple):
+    """A candidate on a fold, and what its problem depends on besides the kernel."""
+
+    candidate: int
+    fold: int
+    C: float
+    terms: tuple[float, ...]  # the weight of each class, or ε
 
 
 class Trained(NamedTuple):
@@ -130,6 +140,25 @@ class Families(ABC):
             known, changed = Values(f, low, high, np.empty(families)), np.arange(families)
         native.values(member, rows, changed, self._flips, *known)
         return known
+
+    def settle(self, values: Values, trained: Trained, fit: Fit) -> Values:
+        """The values of a fit, wider where several offsets seem to be optimal whose middle may not be: where the costs of both sides differ in rounding.
+
+        The middle is what an estimator takes (:func:`gapless.model_selection.deciding.around_middle`).
+        """
+        half = 0.5 * (trained.columns["high"] - trained.columns["low"])
+        unsure = [a for a in np.flatnonzero(half > 0).tolist() if not self._is_balanced(a, trained, fit)]
+        if not unsure:
+            return values
+        wider = np.zeros(len(half))
+        wider[unsure] = half[unsure]
+        return values._replace(low=values.low - wider, high=values.high + wider)
+
+    def _is_balanced(self, a: int, trained: Trained, fit: Fit) -> bool:
+        own = slice(*self.starts[a : a + 2])
+        beta, cost = trained.beta[own], fit.C * self.weights(fit.fold, fit.terms)[self.places[own]]
+        at = (beta != 0) & (np.abs(beta) >= (1.0 - AT) * cost)
+        return is_balanced(beta[at], cost[at])
 
     @property
     def _flips(self) -> bool:

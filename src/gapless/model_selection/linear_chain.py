@@ -31,7 +31,7 @@ from gapless.model_selection.fold import (
     fold_params,
     with_parameters,
 )
-from gapless.model_selection.one_by_one import OneByOne, by_folds, decided
+from gapless.model_selection.one_by_one import OneByOne, by_folds, decided, jobs_of
 
 
 class LinearChains:
@@ -76,7 +76,8 @@ class LinearChains:
                 if place not in chained and wishes.begin(place, fold):
                     yield self._alone.fit_one(candidates[place], params, folds[fold], (place, fold), wishes)
 
-        return by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
+        jobs = jobs_of(self.n_jobs, self.estimator, self.X, wishes)
+        return by_folds(fit_fold, (len(candidates), len(folds)), wishes, jobs)
 
     def _chains(self, candidates: list[Candidate]) -> list[list[int]]:
         """The places of candidates that differ in C alone, by C."""

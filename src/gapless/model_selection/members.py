@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from gapless import _native
 from gapless.blas import one_blas_thread
 from gapless.estimators import SVC, SVR
 from gapless.estimators.every_pair import Found
-from gapless.model_selection.families import Families, Trained, Values
+from gapless.model_selection.families import Families, Fit, Trained, Values
 from gapless.model_selection.fold import Wishes
 from gapless.model_selection.kernel_table import KernelTable
 from gapless.model_selection.side_by_side import use_free_threads
@@ -29,18 +29,12 @@ _CACHED = 1024  # by hand: the most samples of a family whose entries stay in th
 _AHEAD = 20_000  # the most problems, of some 50 microseconds each, that are solved before the user is told of the first
 _PARTS = 4  # by hand: of the families that are solved ahead; from one to the next, threads of kernels that are done come to help
 _ASKED = 2  # folds of a candidate of a race that are decided at a time
-_READ, _STEP = 1.0, 0.25  # by hand, in the unit of work.py: an entry of the table that a proof reads, a sample in a pair of variables
+_READ, _STEP = (
+    1.0,
+    0.25,
+)  # by hand, in the unit of work.py: an entry of the table that a proof reads, a sample in a pair of variables
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
-
-
-class Fit(NamedTuple):
-    """A candidate on a fold, and what its problem depends on besides the kernel."""
-
-    candidate: int
-    fold: int
-    C: float
-    terms: tuple[float, ...]  # the weight of each class, or ε
 
 
 class Members:
@@ -141,7 +135,10 @@ class Members:
                 known[member] = self._look(member, fits[member], values, np.flatnonzero(gaps[:, member]))
                 self._spent += self._work_between(before, known[member][0], gaps[:, member] > 0)
         self._values.update((member, known[member][1]) for member in fits)
-        return [(fit, known[member]) for member, fit in fits.items()]
+        return [
+            (fit, (trained, self._families.settle(values, trained, fit)))
+            for fit, (trained, values) in ((fit, known[member]) for member, fit in fits.items())
+        ]
 
     def work(self, trained: Trained) -> Work:
         """What a fit has taken: as much as one by itself, since the budget of a proof is a share of what the fits of any engine take."""

@@ -8,8 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _num_samples
 
+from gapless.machine import thread_count
 from gapless.model_selection.deciding import decide, going_on
 from gapless.model_selection.fold import (
     Candidate,
@@ -24,6 +27,8 @@ from gapless.model_selection.fold import (
 )
 from gapless.model_selection.intervals import last_step
 from gapless.model_selection.side_by_side import side_by_side
+
+_LONG = 2000  # by hand: samples from which on a fit takes several times as long as its objects and checks, which hold the interpreter's lock
 
 
 class OneByOne:
@@ -41,7 +46,10 @@ class OneByOne:
                 if wishes.begin(place, fold):
                     yield self.fit_one(candidates[place], params, folds[fold], (place, fold), wishes)
 
-        return by_folds(fit_fold, (len(candidates), len(folds)), wishes, self.n_jobs)
+        own = all(isinstance(candidate.get("kernel", ""), str) for candidate in candidates)
+        jobs = jobs_of(self.n_jobs, self.estimator, self.X, wishes) if own else self.n_jobs
+        parts = len(candidates) if jobs != self.n_jobs else 1
+        return by_folds(fit_fold, (len(candidates), len(folds)), wishes, jobs, parts)
 
     def fit_one(
         self, candidate: Candidate, params: dict[str, Any], rows: Fold, place: tuple[int, int], wishes: Wishes
@@ -94,17 +102,34 @@ def by_folds(
     shape: tuple[int, int],
     wishes: Wishes,
     n_jobs: int | None,
+    parts: int = 1,
 ) -> Iterator[FittedCandidate]:
     """The fits of all folds, ``n_jobs`` folds side by side; ``fit_fold(fold, places)`` fits candidates on a fold, and ``shape`` counts both.
 
-    In a race the first fold shows which candidate is good; that one runs through all folds, and then the others have to keep up with it.
+    In a race the first fold shows which candidate is good; that one runs through all folds, and then the others have to keep up with it. Without one
+    the candidates of a fold may be in several ``parts``, which have nothing in common.
     """
     n_candidates, n_folds = shape
     every = list(range(n_candidates))
     if not wishes.races or n_folds < 2:
-        yield from side_by_side(lambda fold: fit_fold(fold, every), n_folds, n_jobs)
+        parts = max(1, min(parts, n_candidates))
+        yield from side_by_side(lambda k: fit_fold(k % n_folds, every[k // n_folds :: parts]), n_folds * parts, n_jobs)
         return
     yield from fit_fold(0, every)
     leader = wishes.by_promise()[:1]
     yield from side_by_side(lambda fold: fit_fold(fold + 1, leader), n_folds - 1, n_jobs)
     yield from side_by_side(lambda fold: fit_fold(fold + 1, wishes.by_promise()), n_folds - 1, n_jobs)
+
+
+def jobs_of(n_jobs: int | None, estimator: Any, X: Any, wishes: Wishes) -> int | None:
+    """How many folds are worked on side by side: ``n_jobs``; where that is None and fits are long, as many as one fit would use threads.
+
+    A fit by itself keeps several threads busy for a part of its time only. What a user has written, such as a kernel or a callback, is not called from
+    several threads unless that is asked for, and a race does not depend on time.
+    """
+    last = last_step(estimator)
+    if n_jobs is not None or wishes.races or effective_n_jobs(n_jobs) > 1 or last is not estimator:
+        return n_jobs
+    ours = isinstance(getattr(last, "kernel", ""), str) and getattr(last, "callback", None) is None
+    ours = ours and getattr(last, "approximation", None) is None and getattr(last, "max_time", None) is None
+    return thread_count() if ours and _num_samples(X) >= _LONG else n_jobs

@@ -69,7 +69,9 @@ class Proving:
             return
         last = last_step(fitted.estimator)
         rows = self._wishes.rows_left_open(*place, answers)
-        if not (rows.any() and hasattr(last, "certificate_") and hasattr(last, "warm_start") and hasattr(last, "max_iter")):
+        if not (
+            rows.any() and hasattr(last, "certificate_") and hasattr(last, "warm_start") and hasattr(last, "max_iter")
+        ):
             return
         gap = last.certificate_.relative_gap
         tol = next_tol(last, answers, rows, last.tol)

@@ -114,7 +114,9 @@ class Race:
             return []
         least = max(low[best], self._least)
         slack = max(_TIED * abs(mean[best]), ROUNDING * max(1.0, abs(least)))
-        rivals = [k for k in np.argsort(-high, kind="stable").tolist() if high[k] > least + slack and np.isfinite(mean[k])]
+        rivals = [
+            k for k in np.argsort(-high, kind="stable").tolist() if high[k] > least + slack and np.isfinite(mean[k])
+        ]
         if not [k for k in rivals if k != best] and low[best] >= self._least - slack:
             return []
         pair = [best, *[k for k in rivals if k != best][:1]]

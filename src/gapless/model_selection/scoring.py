@@ -69,8 +69,10 @@ class FoldScoring:
         if self.return_train_score:
             X_train, y_train = _safe_split(unfitted, self.X, self.y, fold.train)
             train_scores = self._scores(fitted.estimator, X_train, y_train, self.params(fold.train))
-        work = self.work(fitted, fold).total
-        return Outcome(test_scores, train_scores, fitted.fit_time, score_time, fold.n_test, None, intervals, work), answers
+        work = self.work(fitted, fold).total if metrics else 0.0
+        return Outcome(
+            test_scores, train_scores, fitted.fit_time, score_time, fold.n_test, None, intervals, work
+        ), answers
 
     def work(self, fitted: FittedCandidate, fold: ScoredFold) -> Work:
         """What a fit has taken."""

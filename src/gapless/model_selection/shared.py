@@ -33,7 +33,7 @@ from gapless.estimators.parameters import check_parameters
 from gapless.kernels import Kernel, Validity
 from gapless.machine import thread_count
 from gapless.model_selection.class_families import ClassFamilies
-from gapless.model_selection.families import Families, Trained, Values
+from gapless.model_selection.families import Families, Fit, Trained, Values
 from gapless.model_selection.fold import (
     Candidate,
     FittedCandidate,
@@ -46,7 +46,7 @@ from gapless.model_selection.fold import (
     with_parameters,
 )
 from gapless.model_selection.kernel_table import Tables, fits_in_memory, most_tables
-from gapless.model_selection.members import Fit, Members
+from gapless.model_selection.members import Members
 from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.model_selection.regression_family import RegressionFamily
 from gapless.model_selection.sharing import pays
@@ -79,10 +79,7 @@ class SharedFits:
         if len(alone) == len(candidates):
             return self._alone.explain(candidates)
         name, rest = type(self.estimator).__name__, f" {counted(alone)} not among them." if alone else ""
-        return (
-            f"{name}: candidates with one kernel share its Gram matrix, and go on from a smaller C to a larger one, "
-            f"where that takes less than fits one by one.{rest}"
-        )
+        return f"{name}: candidates with one kernel share its Gram matrix where that pays, and go on from a smaller C to a larger one.{rest}"
 
     def fit_all(self, candidates: list[Candidate], folds: list[Fold], wishes: Wishes) -> Iterator[FittedCandidate]:
         """Each fit that is wanted: those with a kernel in common from C to C, then those that share nothing."""

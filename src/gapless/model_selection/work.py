@@ -17,7 +17,11 @@ FIT = 1e6
 """The objects and checks of a fit, of each of its subproblems where it goes on with them one by one."""
 
 _ENTRY, _FEATURE = 1.0, 0.03  # a kernel entry, and what each feature adds to it
-_PAIR, _SAMPLE, _BLOCK = 100.0, 0.5, 2000  # a pair of variables, and what each sample adds to it up to the size of the blocks that pairs are solved in
+_PAIR, _SAMPLE, _BLOCK = (
+    100.0,
+    0.5,
+    2000,
+)  # a pair of variables, and what each sample adds to it up to the size of the blocks that pairs are solved in
 
 
 class Work(NamedTuple):
