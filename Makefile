@@ -25,8 +25,9 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py benchmarks/gallery.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native stubs test test-slow slowest campaign mutations lint format sanitize figures docs demo wheel clean
-.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery bench-selection bench-search-sizes bench-tune
+.PHONY: help setup native stubs test test-slow test-everywhere test-oldest slowest campaign mutations lint format sanitize figures docs demo wheel clean
+.PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery
+.PHONY: bench-selection bench-search-sizes bench-tune
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +72,12 @@ slowest: $(READY) $(NATIVE) ## the same tests without lint, and tests/slowest.tx
 
 test-slow: $(READY) $(NATIVE) ## the tests marked slow
 	$(PYTEST) -m slow
+
+test-everywhere: $(READY) $(NATIVE) ## what depends on arithmetic, at every instruction set and with the BLAS kernels of several processors: half an hour
+	$(BIN)/python -m tests.everywhere
+
+test-oldest: wheel ## estimators and searches with the oldest versions that pyproject.toml declares, in .venv-oldest: minutes
+	$(BIN)/python .ci/oldest.py dist/gapless-*-$$($(BIN)/python -c 'import sys; print(f"cp3{min(sys.version_info[1], 12)}")')-*.whl
 
 # The knobs of the campaign: how many problems or files, which ones, on how many processes.
 campaign: COUNT ?= 110000
@@ -164,5 +171,5 @@ bench-tune: $(READY) $(NATIVE) ## train and tune, 500 fits a cell, against the t
 	$(BIN)/python benchmarks/train_and_tune.py
 
 clean: ## remove .venv, caches and everything that was built
-	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist docs/_build docs/api docs/gallery
+	rm -rf $(VENV) .venv-oldest .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build demo-figures dist docs/_build docs/api docs/gallery
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

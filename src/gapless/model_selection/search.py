@@ -112,7 +112,8 @@ class _Search(BaseSearchCV):
 
         stop = None
         try:
-            if "callback_ctx" in inspect.signature(self._run_search).parameters:
+            takes_context = "callback_ctx" in inspect.signature(self._run_search).parameters
+            if takes_context and hasattr(self, "_init_callback_context"):
                 # No callbacks are set here, but scikit-learn from 1.9 on expects a context to tell them of its tasks.
                 self._run_search(evaluate_candidates, callback_ctx=self._init_callback_context(max_subtasks=None))
             else:
