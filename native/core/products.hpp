@@ -20,6 +20,8 @@ void squared_norms(const Rows& rows, Index n, Index step, double* out);
 template <class R>
 struct ProductLoop {
   void (*dots)(const R& rows, Index begin, Index end, const double* w, Index columns, double* out);
+  // out[k] = ⟨row begin + k, w⟩ for each k below end − begin.
+  void (*dots_at)(const R& rows, Index begin, Index end, const double* w, double* out);
   void (*combine)(const R& rows, Index begin, Index end, const double* beta, Index columns, double* out);
   void (*squares)(const R& rows, Index begin, Index end, Index step, double* out);
 };

@@ -31,6 +31,11 @@ void dots_of(const R& rows, Index begin, Index end, const double* w, Index colum
   }
 }
 
+template <class R>
+void dots_at(const R& rows, Index begin, Index end, const double* w, double* out) {
+  dots(rows, begin, end - begin, w, 0.0, out);
+}
+
 // Adds Σ βᵢ xᵢ over the rows from `begin` to `end` to `out`, for one column of β, whose entries are `columns` apart.
 template <class R>
 GAPLESS_INLINE void combine_column(const R& rows, Index begin, Index end, const double* beta, Index columns, double* out) {
@@ -89,7 +94,7 @@ void squares_of(const R& rows, Index begin, Index end, Index step, double* out) 
 }
 
 template <class R>
-constexpr ProductLoop<R> loop = {dots_of, combine_of, squares_of};
+constexpr ProductLoop<R> loop = {dots_of, dots_at<R>, combine_of, squares_of};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "kernels/linear_sums.hpp"
 #include "kernels/models.hpp"
 #include "kernels/node.hpp"
 #include "kernels/pieces.hpp"
@@ -24,15 +25,17 @@ constexpr Index mirror = 16;    // rows that are transposed at a time: 16 number
 template <class T>
 class PanelsOf final : public Panels {
  public:
-  PanelsOf(const Expression& kernel, const Samples& X) : X_(X), node_(make_node<T>(kernel, X)) {}
+  PanelsOf(const Expression& kernel, const Samples& X) : X_(X), linear_(kernel.kind == Expression::Kind::linear), node_(make_node<T>(kernel, X)) {}
 
   Index size() const override { return X_.size(); }
   bool is_single() const override { return sizeof(T) == 4; }
   bool is_costly() const override { return node_->is_costly(X_); }
   bool has_bounds() const override { return node_->has_rounding(); }
+  bool sums_rows() const override { return linear_; }
 
   void expand(Places left, Vector c, Index begin, Index end, double* out) override {
     if (begin >= end || left.empty()) return;
+    if (linear_) return add_linear_sums(X_, chosen(left), c, run(begin, end - begin), out + begin);
     const auto rows = node_->left(X_, chosen(left));
     // Tiles begin at multiples of the grain: the first may begin before `begin`.
     const Index grain = node_->right_grain(), from = begin / grain * grain;
@@ -42,6 +45,7 @@ class PanelsOf final : public Panels {
 
   void expand(Places left, Vector c, Places to, double* out) override {
     if (to.empty() || left.empty()) return;
+    if (linear_) return add_linear_sums(X_, chosen(left), c, chosen(to), out, to.data());
     const auto rows = node_->left(X_, chosen(left));
     const auto others = node_->right(X_, chosen(to));
     std::vector<double> sums(to.size(), 0.0);
@@ -348,6 +352,7 @@ class PanelsOf final : public Panels {
   }
 
   Samples X_;
+  const bool linear_;
   std::unique_ptr<Node<T>> node_;
   std::unique_ptr<Side> left_, right_;
   std::mutex preparing_;

@@ -19,6 +19,7 @@ class Panels {
   virtual bool is_single() const = 0;    // whether entries are float32
   virtual bool is_costly() const = 0;    // whether an entry takes many times as long to compute as to read
   virtual bool has_bounds() const = 0;   // whether apply_bounded has error bounds: for RBF, whose errors are relative to the entries
+  virtual bool sums_rows() const = 0;    // whether expand takes its sums from those of rows (kernels/linear_sums.hpp), so that no entry is computed
   double entries = 0.0;                  // the number of entries that were computed
 
   // out[j] += Σ over i of c[i] k(x_left[i], x_j), for begin ≤ j < end; out has a place for each of the n samples.

@@ -48,7 +48,7 @@ class Engine final : public Smo {
         table_.enter(all, n_);
       }
       work_ += static_cast<double>(n_) * static_cast<double>(n_) * problem_.entry_work;
-    } else if (n_ > 2 * whole && panels_->is_costly()) {
+    } else if (n_ > 2 * whole && panels_->is_costly() && !panels_->sums_rows()) {
       const double room = std::floor((options_.cache_bytes - table_bytes) / (sizeof(T) * static_cast<double>(n_)));
       if (room >= 1.0) rows_.emplace(panels_, static_cast<Index>(std::min(room, static_cast<double>(n_))));
     }
@@ -327,7 +327,13 @@ class Engine final : public Smo {
       const double added = problem_.shift * std::accumulate(change.begin(), change.end(), 0.0);
       for (const Index k : to) f_[k] += added;
     }
-    work_ += static_cast<double>(moved.size()) * static_cast<double>(to.size()) * problem_.entry_work;
+    work_ += expansion_work(moved.size(), to.size());
+  }
+
+  // The work of adding what so many samples give to f of so many others.
+  double expansion_work(std::size_t moved, std::size_t others) const {
+    const double m = static_cast<double>(moved), n = static_cast<double>(others);
+    return (panels_->sums_rows() ? m + n : m * n) * problem_.entry_work;
   }
 
   // The places where β is not zero, and β there.
@@ -350,7 +356,7 @@ class Engine final : public Smo {
       rows_->expand(support, values, begin, end, reach_, f_.data());
     else
       panels_->expand(support, values, begin, end, f_.data());
-    work_ += static_cast<double>(support.size()) * static_cast<double>(end - begin) * problem_.entry_work;
+    work_ += expansion_work(support.size(), static_cast<std::size_t>(end - begin));
   }
 
   // Doubles the number of samples that take part.

@@ -21,7 +21,7 @@ from gapless.estimators.judging import Bounds, judged
 from gapless.estimators.progress import ProgressLine
 from gapless.estimators.report import NOT_FINITE, warn_if_early
 from gapless.estimators.solved import Kept, Solved, compacted
-from gapless.estimators.stages import SMALL, solve_in_stages
+from gapless.estimators.stages import begins_with_pairs, solve_in_stages
 from gapless.estimators.watch import Watch
 from gapless.machine import core_count, limit_threads_here
 from gapless.problems.problem import Problem
@@ -234,7 +234,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
         """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""
-        if self._in_samples and self.solver == "auto" and own_solver(problem) is None and problem.n_samples <= SMALL:
+        in_stages = self._in_samples and self.solver == "auto" and own_solver(problem) is None
+        if in_stages and begins_with_pairs(problem, options["tol"]):
             return solve_in_stages(problem, self._pairs(), **options).certified
         return solve(problem, self._solver_of(problem), **options).certified
 

@@ -1,8 +1,11 @@
-"""Small subproblems with a linear kernel in stages: pairs first, an interior point where pairs stop paying, and pairs again to finish.
+"""Subproblems with a linear kernel in stages: pairs first, an interior point where pairs stop paying, and pairs again to finish.
 
 Noise and a large C make a long way for pairs, past as many kinks of the dual as there are samples: a thousand pairs a sample and more. An interior
 point on the features, where these are few, takes some twenty steps. Its β is a dual point of the problem itself, from which pairs go on, mostly by
 none, and which the kernel itself certifies.
+
+Small subproblems begin with pairs always. Larger ones do where samples are wide: their kernel entries are computed at the speed of a product of
+matrices, and a pair takes no longer with a thousand features than with one, while every step of the other methods reads all features of a sample.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import time
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from gapless.errors import GaplessError, Interrupted
 from gapless.kernels import Kernel, Linear
@@ -21,15 +25,21 @@ from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import SMO, InteriorPoint, Solver
+from gapless.solvers.choose import expected_costs
 from gapless.trace import Trace
 
 _UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
 _PAIRS = 3  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
 """The most samples of a small subproblem."""
-_WIDE = 500  # the most features for which a step of the interior point takes a moment
+_WIDE = 500  # the most features for which a step of the interior point takes a moment,
+_WIDEST = 2000  # and the most for which it takes a second: dense rows alone
 # Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices.
 _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
+_LARGE_FLOP = 0.02  # the same of a large subproblem, whose matrices are large
+# Of a large subproblem: a pair, which reads a block of the samples alone; a kernel entry without its products, and one product.
+_PAIR, _KERNEL_ENTRY, _PRODUCT = 400.0, 0.5, 0.01
+_BEGUN = 10  # pairs for each sample that the easiest problems take
 
 
 def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
@@ -72,9 +82,35 @@ def _after(
 
 def turns(X: Any, n: int) -> float:
     """How many pairs for each of n samples take as long as the interior point is expected to, on as many rows of X; at least a few."""
+    of_sample = (
+        _SAMPLE * n if n <= SMALL else 2.0 * _PAIR
+    )  # large problems whose pairs pay are done in half of that time
+    return max(_PAIRS, _second_order_cost(X, n) / (n * of_sample))
+
+
+def _second_order_cost(X: Any, n: int) -> float:
+    """The nanoseconds that the interior point is expected to take on n of the rows of X."""
     d = min(n, X.shape[1])  # fewer samples than features are solved in as many coordinates as samples
-    cost = _STEPS * (_STEP + n * d * (_ENTRY + _FLOP * d) + _FLOP * d**3)
-    return max(_PAIRS, cost / (_SAMPLE * n * n))
+    flop = _FLOP if n <= SMALL else _LARGE_FLOP
+    return _STEPS * (_STEP + n * d * (_ENTRY + flop * d) + flop * d**3)
+
+
+def begins_with_pairs(problem: Problem, tol: float) -> bool:
+    """Whether a subproblem is solved in stages: a small one always, a larger one with a linear kernel where the least work of pairs is expected to
+    take at most half as long as any other method.
+    """
+    n = problem.n_samples
+    if n <= SMALL:
+        return True
+    if not problem.is_linear or problem.is_nu or problem.is_hard or problem.intercept != "free":
+        return False
+    X = few_features(*problem.formula)
+    if X is None or sp.issparse(X):
+        return False
+    begin = n * (n * (_KERNEL_ENTRY + _PRODUCT * problem.n_features) / 2 + _BEGUN * _PAIR)
+    costs = expected_costs(problem, tol)
+    others = [costs[name] for name in costs if name not in (InteriorPoint.name, SMO.name)]
+    return begin <= 0.5 * min([_second_order_cost(X, n), *others])
 
 
 def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
@@ -96,7 +132,9 @@ def _second_order(problem: Problem, X: Any, **options: Any) -> Result:
 
 def few_features(kernel: Kernel | None, X: Any) -> Any:
     """X under a linear kernel, where a system of its features, or of as many coordinates as samples, takes a moment; None elsewhere."""
-    return X if (kernel is None or isinstance(kernel, Linear)) and min(X.shape) <= _WIDE else None
+    if kernel is not None and not isinstance(kernel, Linear):
+        return None
+    return X if min(X.shape) <= (_WIDE if sp.issparse(X) else _WIDEST) else None
 
 
 def _joined(first: Result, last: Result) -> Trace:

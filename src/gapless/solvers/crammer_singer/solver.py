@@ -14,6 +14,8 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.crammer_singer import feasible_blocks
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, own_solver
+from gapless.solvers.crammer_singer.barrier import CrammerSingerBarrier, expected_work
+from gapless.solvers.interior_point.relay import Relay
 
 _INNER_PASSES = 50  # the most passes over the blocks that moved, between two passes over all blocks
 _VISITS = 100_000  # visits of such passes that are drawn in advance: their order takes 0.8 MB
@@ -24,9 +26,11 @@ class CrammerSingerDual(Solver):
     """The sequential dual method (Keerthi et al. 2008): D is maximised exactly over the block of one sample after the other, with W kept up to date.
 
     A pass over all samples and classes alternates with some passes over the samples that it moved, and over the classes whose β is not zero there.
-    An epoch is as much work as a pass over all samples and classes.
+    An epoch is as much work as a pass over all samples and classes. Where passes have taken far longer than an interior point is expected to
+    (``second_order``), its steps take over: they do not feel the scales of the features.
     """
 
+    second_order: bool = True
     name: ClassVar[str] = "crammer_singer_dual"
     max_iter: ClassVar[int] = 100_000
 
@@ -35,7 +39,7 @@ class CrammerSingerDual(Solver):
             return None
         return f"{self.name} solves a CrammerSingerProblem alone; got a {type(problem).__name__}."
 
-    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> CrammerSingerEngine:
+    def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> Engine:
         assert isinstance(problem, CrammerSingerProblem)
         beta = np.zeros((problem.n_samples, problem.n_classes))
         if start is not None and start.beta is not None:
@@ -45,7 +49,10 @@ class CrammerSingerDual(Solver):
             beta[i] = 0.0
             beta[i, problem.y[i]] = problem.cost[i]
             beta[i, problem.y[i] - 1] = -problem.cost[i]
-        return CrammerSingerEngine(problem, beta, rng)
+        engine, work = CrammerSingerEngine(problem, beta, rng), expected_work(problem)
+        if work is None or not self.second_order:
+            return engine
+        return Relay(engine, lambda: CrammerSingerBarrier(problem), work)
 
 
 class CrammerSingerEngine(Engine):

@@ -70,8 +70,9 @@ def pin(
         kinks = dual.p[between] - piece[between] * dual.epsilon[between]
         q, rows, bend = g + rmatvec(A, fixed), A[between], dual.d[between]
         aside = _ASIDE * np.sqrt((16 + features) * np.einsum("ij,ij->i", rows, rows) * float(w @ w))
+        solve = _solution(rows, rho, bend, q)
         for side in (1.0, 0.0):
-            at, found = _solve(rows, rho, bend, q, kinks + side * piece[between] * aside, w)
+            at, found = solve(kinks + side * piece[between] * aside)
             if not (np.isfinite(at).all() and np.isfinite(found).all()):
                 return best
             there = fixed.copy()
@@ -92,12 +93,12 @@ def _judged(A: np.ndarray, rho: np.ndarray, dual: DualBox, w: np.ndarray, beta: 
     return Pinned(w, f, inside, _native.fenchel_gap(dual, f, inside) + _mismatch(A, rho, w, inside, beta))
 
 
-def _solve(
-    A: np.ndarray, rho: np.ndarray, d: np.ndarray, q: np.ndarray, kinks: np.ndarray, w: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """w and β with ρ∘w = q + Aᵀβ and Aw + d∘β = kinks; where β is not unique, the shortest."""
+def _solution(
+    A: np.ndarray, rho: np.ndarray, d: np.ndarray, q: np.ndarray
+) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """The function that gives, for any ``kinks``, w and β with ρ∘w = q + Aᵀβ and Aw + d∘β = kinks; where β is not unique, the shortest."""
     if not len(A):
-        return q / rho, np.empty(0)
+        return lambda _: (q / rho, np.empty(0))
     bounded = rho > 0
     B = A[:, bounded] / np.sqrt(rho[bounded])
     k, free = len(A), int(np.count_nonzero(~bounded))
@@ -108,29 +109,34 @@ def _solve(
     unit = 1.0 / np.sqrt(np.maximum(np.diag(system), np.finfo(float).tiny))
     unit[k:] = 1.0 / np.maximum(1e-300, np.abs(system[k:, :k] * unit[:k]).max(axis=1, initial=1e-300))
     solve = _solver(system * unit * unit[:, None])
-    x, w = np.zeros(k + free), np.zeros_like(w)
-    w[bounded] = q[bounded] / rho[bounded]
-    # What is left is taken from w, whose products cancel less than those of β: so each correction makes Aw as exact as rounding allows.
-    for _ in range(1 + _CORRECTIONS):
-        change = unit * solve(
-            unit * np.concatenate([kinks - A @ w - d * x[:k], -q[~bounded] - A[:, ~bounded].T @ x[:k]])
-        )
-        x += change
-        w[~bounded] += change[k:]
-        w[bounded] += A[:, bounded].T @ change[:k] / rho[bounded]
-    return w, x[:k]
+
+    def solution(kinks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x, w = np.zeros(k + free), np.zeros(len(rho))
+        w[bounded] = q[bounded] / rho[bounded]
+        # What is left is taken from w, whose products cancel less than those of β: so each correction makes Aw as exact as rounding allows.
+        for _ in range(1 + _CORRECTIONS):
+            change = unit * solve(
+                unit * np.concatenate([kinks - A @ w - d * x[:k], -q[~bounded] - A[:, ~bounded].T @ x[:k]])
+            )
+            x += change
+            w[~bounded] += change[k:]
+            w[bounded] += A[:, bounded].T @ change[:k] / rho[bounded]
+        return w, x[:k]
+
+    return solution
 
 
 def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Solves a system, by elimination where its condition allows that; else for the shortest of the best, which takes many times as long."""
+    """Solves a symmetric system: by elimination where its condition allows that, else for the shortest of the best, which takes longer."""
     factors, pivots, singular = lapack.dgetrf(system)
     if singular == 0:
         regular, _ = lapack.dgecon(factors, float(np.abs(system).sum(axis=0).max()))
         if regular > _SINGULAR:
             return lambda rhs: np.asarray(lapack.dgetrs(factors, pivots, rhs)[0])
-    U, sizes, V = scipy.linalg.svd(system, check_finite=False)
-    rank = int(np.count_nonzero(sizes > _SINGULAR * sizes[0]))
-    return lambda rhs: np.asarray(V[:rank].T @ ((U[:, :rank].T @ rhs) / sizes[:rank]))
+    sizes, V = scipy.linalg.eigh(system, driver="evd", check_finite=False)
+    kept = np.abs(sizes) > _SINGULAR * np.abs(sizes).max()
+    sizes, V = sizes[kept], V[:, kept]
+    return lambda rhs: np.asarray(V @ ((V.T @ rhs) / sizes))
 
 
 def _mismatch(A: np.ndarray, rho: np.ndarray, w: np.ndarray, inside: np.ndarray, beta: np.ndarray) -> float:

@@ -8,6 +8,8 @@ they might have been bought.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gapless.problems.problem import Problem
@@ -29,14 +31,18 @@ def relayed(problem: Problem, engine: Engine, *, price: float = 0.0, epoch: floa
     if InteriorPoint().unsupported(problem) is not None:
         return engine
     work = expected_work(problem)
-    return engine if work is None else Relay(problem, engine, work, price, epoch)
+    if work is None:
+        return engine
+    return Relay(engine, lambda: InteriorPointEngine(problem, None, np.random.default_rng(0)), work, price, epoch)
 
 
 class Relay(Engine):
-    """The engine whose turn it is."""
+    """The engine whose turn it is: the first, until it has taken far longer than ``work``, which is what the one that ``second`` makes is to take."""
 
-    def __init__(self, problem: Problem, first: Engine, work: float, price: float, epoch: float | None) -> None:
-        self.problem, self.engine, self.price, self.epoch = problem, first, price, epoch
+    def __init__(
+        self, first: Engine, second: Callable[[], Engine], work: float, price: float = 0.0, epoch: float | None = None
+    ) -> None:
+        self.engine, self.make_second, self.price, self.epoch = first, second, price, epoch
         self.left, self.iterations = _PATIENCE * work, float(_MOST_ITERATIONS)
         self.second = False
         self._take_flags()
@@ -52,7 +58,7 @@ class Relay(Engine):
         late = advance.outcome is Outcome.RUNNING and min(self.left, self.iterations) <= 0
         if not (late or advance.outcome is Outcome.STALLED) or not min(targets) >= _FINEST:
             return advance
-        self.engine, self.second = InteriorPointEngine(self.problem, None, np.random.default_rng(0)), True
+        self.engine, self.second = self.make_second(), True
         self._take_flags()
         return advance._replace(outcome=Outcome.RUNNING)
 
