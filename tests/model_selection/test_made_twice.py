@@ -34,19 +34,19 @@ SPLITS = [f"split{k}_test_score" for k in range(5)]
 
 
 def search(grid=GRID, **options):
-    return GridSearchCV(gl.SVC(tol=0.1), grid, **{"racing": True, "refit": False, **options})
+    return GridSearchCV(gl.SVC(tol=0.1), grid, **{"racing": True, "refit": False, "prove": "full", **options})
 
 
 def piped(**options):
     pipeline = make_pipeline(StandardScaler(), gl.SVC(tol=0.1))
     grid = {f"svc__{name}": values for name, values in GRID.items()}
-    return GridSearchCV(pipeline, grid, **{"racing": True, "refit": False, **options})
+    return GridSearchCV(pipeline, grid, **{"racing": True, "refit": False, "prove": "full", **options})
 
 
 def regression(**options):
     """Of which candidates with the larger C are close to each other."""
     grid = {"C": [1.0, 1.01, 1e-3], "gamma": [0.1]}
-    return GridSearchCV(gl.SVR(tol=0.1), grid, **{"refit": False, **options})
+    return GridSearchCV(gl.SVR(tol=0.1), grid, **{"refit": False, "prove": "full", **options})
 
 
 @pytest.fixture
@@ -69,8 +69,10 @@ def made(monkeypatch):
         search(),
         search({"C": [0.1, 1.0, 10.0], "gamma": ["scale", 0.01]}),
         piped(),
-        GridSearchCV(gl.NuSVC(tol=0.1), {"nu": [0.1, 0.3, 0.6], "gamma": [0.01, 1.0]}, racing=True, refit=False),
-        GridSearchCV(gl.LinearSVC(tol=0.1), {"C": [1e-4, 1e-2, 1.0]}, racing=True, refit=False),
+        GridSearchCV(
+            gl.NuSVC(tol=0.1), {"nu": [0.1, 0.3, 0.6], "gamma": [0.01, 1.0]}, racing=True, refit=False, prove="full"
+        ),
+        GridSearchCV(gl.LinearSVC(tol=0.1), {"C": [1e-4, 1e-2, 1.0]}, racing=True, refit=False, prove="full"),
     ],
     ids=["SVC", "scale", "pipeline", "NuSVC", "LinearSVC"],
 )
@@ -136,22 +138,22 @@ def test_a_race_that_was_interrupted_chooses_the_same_when_it_goes_on(tmp_path, 
     """Wherever Ctrl-C comes."""
     expected = search().fit(X, Y)
     total = len(made)
-    tell = Evaluation._run
+    tell = Evaluation._take
 
     for stop in (1, 9, 20, total - 1):
         path, left = tmp_path / f"{stop}.jsonl", [stop]
 
-        def interrupted(self, candidates, wanted, wishes, told, left=left):
+        def interrupted(self, fitted, wishes, proving, told, left=left):
             def then(*outcome):
                 told(*outcome)
                 left[0] -= 1
                 if left[0] == 0:
                     raise KeyboardInterrupt
 
-            return tell(self, candidates, wanted, wishes, then)
+            return tell(self, fitted, wishes, proving, then)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Evaluation, "_run", interrupted)
+            patch.setattr(Evaluation, "_take", interrupted)
             with pytest.raises(SearchInterrupted):
                 search(resume=path).fit(X, Y)
         found = search(resume=path).fit(X, Y)

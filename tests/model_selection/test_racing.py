@@ -115,7 +115,7 @@ def test_decided_scores_are_those_of_a_tight_tol():
     grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.1, 1.0]}
     for X, y in (IRIS, CANCER):
         X = StandardScaler().fit_transform(X)
-        mine = GridSearchCV(gl.SVC(tol=0.1), grid).fit(X, y)
+        mine = GridSearchCV(gl.SVC(tol=0.1), grid, prove="full").fit(X, y)
         tight = theirs.GridSearchCV(gl.SVC(tol=1e-8), grid).fit(X, y)
         decided = mine.cv_results_["mean_test_score_low"] == mine.cv_results_["mean_test_score_high"]
         assert decided.all()
@@ -132,7 +132,7 @@ def test_regressions_that_are_close_are_trained_on_until_they_are_separated():
     grid = {"C": [50.0, 51.0, 1.0], "gamma": [0.01]}
     for scoring in (None, "neg_mean_squared_error", "neg_mean_absolute_error", "neg_root_mean_squared_error"):
         FITS.clear()
-        search = GridSearchCV(Recording(tol=0.1), grid, scoring=scoring).fit(X, y)
+        search = GridSearchCV(Recording(tol=0.1), grid, scoring=scoring, prove="full").fit(X, y)
         tight = theirs.GridSearchCV(gl.SVR(tol=1e-10), grid, scoring=scoring).fit(X, y)
         low, high = (search.cv_results_[f"mean_test_score_{end}"] for end in ("low", "high"))
         assert search.selection_.proven and search.best_index_ == tight.best_index_

@@ -367,7 +367,8 @@ def outcome(test, train):
 def test_a_file_gives_back_the_outcomes_that_it_was_given(tmp_path_factory, told):
     path = tmp_path_factory.mktemp("journal") / "fits"
     facts = {
-        name: "" for name in ("X", "y", "folds", "class", "scoring", "return_train_score", "error_score", "racing")
+        name: ""
+        for name in ("X", "y", "folds", "class", "scoring", "return_train_score", "error_score", "racing", "prove")
     }
     facts |= {"fit_params": {}, "parameters": {}}
     candidates = [{"C": 1.0}, {"C": float("inf")}, {"kernel": gl.kernels.RBF(gamma=0.5)}]

@@ -112,7 +112,7 @@ def test_scores_are_those_of_scikit_learns_search_at_a_tight_tol(name):
     estimator, grid, classes = CASES[name]
     X, y = labelled(classes)
     tight = clone(estimator).set_params(tol=TIGHT, max_iter=100_000)
-    ours = GridSearchCV(estimator, grid, cv=CV).fit(X, y)
+    ours = GridSearchCV(estimator, grid, cv=CV, prove="full").fit(X, y)
     alone = sklearn.model_selection.GridSearchCV(tight, grid, cv=CV).fit(X, y)
     for key in SCORES:
         assert_array_equal(ours.cv_results_[key], alone.cv_results_[key])
@@ -131,7 +131,7 @@ def test_intervals_of_regressions_hold_the_same_scores():
     X, y = measured()
     grid = {"C": [100.0, 0.01, 1.0], "epsilon": [0.1, 0.5]}
     ours, alone = (
-        GridSearchCV(kind(tol=tol), grid, cv=ROWS, scoring="neg_mean_squared_error").fit(X, y)
+        GridSearchCV(kind(tol=tol), grid, cv=ROWS, scoring="neg_mean_squared_error", prove="full").fit(X, y)
         for kind, tol in ((gl.LinearSVR, 1e-4), (ByItself, 1e-8))
     )
     for key in SCORES:

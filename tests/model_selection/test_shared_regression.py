@@ -207,9 +207,11 @@ def test_racing_and_several_metrics():
     assert dropped.any() and not dropped[raced.best_index_]
 
 
-def test_close_candidates_are_separated_on_the_shared_table(monkeypatch):
+def test_close_candidates_are_separated_from_where_the_shared_table_left_them(monkeypatch):
     alone = count_alone(monkeypatch)
-    search = GridSearchCV(gl.SVR(tol=0.1), {"C": [1.0, 1.05, 0.01], "gamma": [0.3]}, cv=CV, scoring=METRIC)
+    search = GridSearchCV(
+        gl.SVR(tol=0.1), {"C": [1.0, 1.05, 0.01], "gamma": [0.3]}, cv=CV, scoring=METRIC, prove="full"
+    )
     search.fit(X, Y)
     assert search.selection_.proven and not alone
     exact = sklearn.model_selection.GridSearchCV(gl.SVR(tol=1e-9), search.param_grid, cv=CV, scoring=METRIC).fit(X, Y)

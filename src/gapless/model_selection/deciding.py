@@ -45,8 +45,8 @@ def _predictions(last: Any, X: Any, low: np.ndarray, high: np.ndarray) -> np.nda
     """What ``predict`` gives; of a classifier only rows are asked for whose intervals leave a sign open, since all values inside have the others."""
     if not is_classifier(last) or not hasattr(last, "_winners") or getattr(last, "break_ties", False):
         return last.predict(X)
-    known = ((low > 0) | (high < 0)).reshape(len(low), -1).all(axis=1)
-    if known.sum() < 0.5 * len(known):
+    known = np.all(((low > 0) | (high < 0)).reshape(len(low), -1), axis=1)
+    if np.count_nonzero(known) < 0.5 * len(low):
         return last.predict(X)
     classes = last.classes_
     codes = (low > 0).astype(np.int64) if low.ndim == 1 else vote(np.where(low > 0, 1.0, -1.0), len(classes))
@@ -92,7 +92,7 @@ def _is_balanced(last: Any, k: int) -> bool:
         return False
     beta = last._solved[k].beta
     # With weights of samples no bound is known here; then β say nothing of it, since they are made to cancel.
-    bound = np.where(beta < 0, *cost)
+    bound = np.where(beta < 0, cost[0], cost[1])
     at = np.abs(beta) >= (1.0 - AT) * bound
     return bool((np.abs(beta) <= (1.0 + AT) * bound).all()) and is_balanced(beta[at], bound[at])
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -129,11 +131,17 @@ class Evaluation:
     def _take(self, fitted: FittedCandidate, wishes: SearchWishes, proving: Proving, tell: Told) -> None:
         """Score a fit, and tell of it."""
         candidate, fold = fitted.candidate, fitted.fold
-        scored = wishes.scored[fold]
-        outcome, answers = self.scoring.outcome(fitted, wishes.models[candidate], scored, wishes.metrics[candidate])
+        scored, model, metrics = wishes.scored[fold], wishes.models[candidate], wishes.metrics[candidate]
+        start = time.perf_counter()
+        fitted = self.scoring.answered(fitted, model, scored, metrics)
+        seconds = time.perf_counter() - start
+        outcome = self.scoring.outcome(fitted, model, scored, metrics)
+        proves = wishes.race is not None and bool(metrics) and fitted.error is None
+        work = self.scoring.work(fitted, scored) if proves else None
+        outcome = replace(outcome, score_time=outcome.score_time + seconds, work=0.0 if work is None else work.total)
         tell(candidate, fold, wishes.take(candidate, fold, outcome))
-        if wishes.race is not None and fitted.error is None and wishes.metrics[candidate]:
-            proving.see(fitted, answers, self.scoring.work(fitted, scored))
+        if work is not None:
+            proving.see(fitted, fitted.answers, work)
 
     @property
     def is_empty(self) -> bool:

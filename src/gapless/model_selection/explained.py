@@ -50,8 +50,8 @@ PARAMETERS = {
     ),
     "prove": (
         "'bounded' or 'full'",
-        "How far the choice is proven. ``'bounded'``: all candidates are fitted to their ``tol``; then the fits that the choice depends on go on, the "
-        "best candidates first, for a fifth of the work that all fits have taken, and ``selection_`` says what stays open. Work is counted, not "
+        "How far the choice is proven. ``'bounded'``: all candidates are fitted to their ``tol``; then the fits that the choice depends on go on, "
+        "the best candidates first, for a fifth of the work that all fits have taken, and ``selection_`` says what stays open. Work is counted, not "
         "timed, so that the result is the same on every machine. ``'full'``: every score of a classifier is decided, and regressions go on until "
         "they are separated from the best one, as far as floating point reaches; this may take many times as long as the fits.",
     ),

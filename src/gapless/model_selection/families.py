@@ -142,7 +142,7 @@ class Families(ABC):
         return known
 
     def settle(self, values: Values, trained: Trained, fit: Fit) -> Values:
-        """The values of a fit, wider where several offsets seem to be optimal whose middle may not be: where the costs of both sides differ in rounding.
+        """The values of a fit, wider where several offsets seem to be optimal and the costs of both sides differ by rounding, so that not all are.
 
         The middle is what an estimator takes (:func:`gapless.model_selection.deciding.around_middle`).
         """

@@ -198,8 +198,8 @@ def _differences(then: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         return
     yield from _of_parameters(then["parameters"], now["parameters"])
     for name in ("scoring", "return_train_score", "error_score", "racing", "prove"):
-        if then.get(name) != now[name]:
-            yield _both(name, then.get(name), now[name])
+        if then.get(name) != now.get(name):
+            yield _both(name, then.get(name), now.get(name))
 
 
 def _of_parameters(then: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -124,8 +124,8 @@ def by_folds(
 def jobs_of(n_jobs: int | None, estimator: Any, X: Any, wishes: Wishes) -> int | None:
     """How many folds are worked on side by side: ``n_jobs``; where that is None and fits are long, as many as one fit would use threads.
 
-    A fit by itself keeps several threads busy for a part of its time only. What a user has written, such as a kernel or a callback, is not called from
-    several threads unless that is asked for, and a race does not depend on time.
+    A fit by itself keeps several threads busy for a part of its time only. What a user has written, such as a kernel or a callback, is called from
+    one thread unless more are asked for, and a race does not depend on time.
     """
     last = last_step(estimator)
     if n_jobs is not None or wishes.races or effective_n_jobs(n_jobs) > 1 or last is not estimator:

@@ -59,10 +59,13 @@ class Proving:
         self._seconds, self._made = 0.0, 0
 
     def see(self, fitted: FittedCandidate, answers: Answers | None, work: Work) -> None:
-        """Keep where a fit has come to, as far as its score is open and the candidate may win."""
+        """Keep where a fit has come to, as far as its score is open and the candidate may win.
+
+        Where the whole proof is asked for, the engine has decided the score of a classifier already, as far as that is possible.
+        """
         place = fitted.candidate, fitted.fold
         before = self._standing.get(place)
-        if fitted.error is not None or answers is None or not self._is_open(place):
+        if answers is None or (self._whole and answers.classes is not None) or not self._is_open(place):
             return
         if fitted.work is not None:
             self._unmade[place] = fitted, work

@@ -108,12 +108,14 @@ class Race:
         That are the best one and the one that may have the highest score, the one with the wider interval first, and then all others that may be
         better than the best one is for sure, in the order of what they may have. Intervals that are narrower than ``_TIED`` count as equal.
         """
+        if not self._guess.size:
+            return []
         mean = np.where(np.isnan(self._guess).any(axis=1), -np.inf, self._guess.mean(axis=1))
         best, (low, high) = int(mean.argmax()), self.means()
         if not np.isfinite(mean[best]):
             return []
         least = max(low[best], self._least)
-        slack = max(_TIED * abs(mean[best]), ROUNDING * max(1.0, abs(least)))
+        slack = max(_TIED * abs(mean[best]), ROUNDING * max(1.0, abs(mean[best])))
         rivals = [
             k for k in np.argsort(-high, kind="stable").tolist() if high[k] > least + slack and np.isfinite(mean[k])
         ]

@@ -36,13 +36,8 @@ class FoldScoring:
     return_train_score: bool
     error_score: Any
 
-    def outcome(
-        self, fitted: FittedCandidate, unfitted: Any, fold: ScoredFold, metrics: dict[str, Metric]
-    ) -> tuple[Outcome, Answers | None]:
-        """Score a fit on the rows of its fold; ``unfitted`` has its parameters, and ``metrics`` are those of ``unfitted``.
-
-        What the fit answers for the test rows comes with it, where it is known.
-        """
+    def outcome(self, fitted: FittedCandidate, unfitted: Any, fold: ScoredFold, metrics: dict[str, Metric]) -> Outcome:
+        """Score a fit on the rows of its fold; ``unfitted`` has its parameters, and ``metrics`` are those of ``unfitted``."""
         train_scores = None
         if fitted.error is not None:
             if self.error_score == "raise":
@@ -51,17 +46,13 @@ class FoldScoring:
             words = "".join(traceback.format_exception(fitted.error))
             known = dict.fromkeys(metrics, (self.error_score, self.error_score))
             trained = failed if self.return_train_score else None
-            return Outcome(failed, trained, fitted.fit_time, 0.0, fold.n_test, words, known), None
-        counted = self._counted(metrics, fold)
-        if fitted.answers is None or counted is None:
-            X_test, y_test = _safe_split(unfitted, self.X, self.y, fold.test, fold.train)
+            return Outcome(failed, trained, fitted.fit_time, 0.0, fold.n_test, words, known)
         start = time.perf_counter()
-        answers = fitted.answers
-        if answers is None and metrics:
-            answers = answers_of(fitted.estimator, X_test)
-            fitted = replace(fitted, make=partial(getattr, fitted, "estimator"), answers=answers)
+        fitted = self.answered(fitted, unfitted, fold, metrics)
+        answers, counted = fitted.answers, self._counted(metrics, fold)
         intervals = {} if answers is None else _intervals(metrics, answers, unfitted, fold)
         if counted is None or answers is None:
+            X_test, y_test = _safe_split(unfitted, self.X, self.y, fold.test, fold.train)
             test_scores = self._scores(self._to_ask(fitted, unfitted), X_test, y_test, fold.params)
         else:
             test_scores = counted.score(fold.targets, answers.predictions, fold.weights["score"])
@@ -69,10 +60,17 @@ class FoldScoring:
         if self.return_train_score:
             X_train, y_train = _safe_split(unfitted, self.X, self.y, fold.train)
             train_scores = self._scores(fitted.estimator, X_train, y_train, self.params(fold.train))
-        work = self.work(fitted, fold).total if metrics else 0.0
-        return Outcome(
-            test_scores, train_scores, fitted.fit_time, score_time, fold.n_test, None, intervals, work
-        ), answers
+        return Outcome(test_scores, train_scores, fitted.fit_time, score_time, fold.n_test, None, intervals)
+
+    def answered(
+        self, fitted: FittedCandidate, unfitted: Any, fold: ScoredFold, metrics: dict[str, Metric]
+    ) -> FittedCandidate:
+        """The fit with its answers for the test rows, where one of its metrics has intervals."""
+        if fitted.answers is not None or fitted.error is not None or not metrics:
+            return fitted
+        X_test, _ = _safe_split(unfitted, self.X, None, fold.test, fold.train)
+        answers = answers_of(fitted.estimator, X_test)
+        return replace(fitted, make=partial(getattr, fitted, "estimator"), answers=answers)
 
     def work(self, fitted: FittedCandidate, fold: ScoredFold) -> Work:
         """What a fit has taken."""

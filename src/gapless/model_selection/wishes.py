@@ -122,8 +122,8 @@ class SearchWishes:
     def recall(self, candidate: int, fold: int, outcome: Outcome) -> None:
         """Keep the outcome of a fit that an earlier search has made.
 
-        Its score may be open: a race leaves that of a classifier open where the candidate is out, which may be in again here, where the winner of then
-        is not a candidate; and a search that was interrupted has proven nothing of its choice yet.
+        Its score may be open: a race leaves that of a classifier open where the candidate is out, which may be in again here, where the winner of
+        then is not a candidate; and a search that was interrupted has proven nothing of its choice yet.
         """
         self.know(candidate, fold, outcome)
         metric = self._metrics[candidate].get(str(self.metric))

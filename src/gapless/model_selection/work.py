@@ -41,11 +41,11 @@ def features_of(X: Any) -> float:
     """The mean number of features that a row has, of sparse rows of those that are stored."""
     if sp.issparse(X):
         return float(X.nnz / max(1, X.shape[0]))
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     return float(shape[1]) if len(shape) > 1 else 1.0
 
 
-def kernel_work(support: float, samples: int, features: float, steps: float) -> Work:
+def kernel_work(support: float, samples: float, features: float, steps: float) -> Work:
     """The work of a fit with so many support vectors, on so many samples, that has taken so many pairs of variables."""
     pair = _PAIR + _SAMPLE * min(samples, _BLOCK)
     return Work(support * samples * (_ENTRY + _FEATURE * features), steps, pair)
