@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,24 @@ from gapless.model_selection.outcomes import Outcome
 from gapless.model_selection.progress import SearchLine
 from gapless.model_selection.wishes import SearchWishes
 
-Told = Callable[[int, int, Outcome], None]
+
+@dataclass(frozen=True)
+class Told:
+    """Who is told of the outcomes, and the (candidate, fold) of those that the line has shown."""
+
+    candidates: list[Candidate]
+    journal: Journal | None
+    line: SearchLine
+    shown: set[tuple[int, int]]
+
+    def outcome(self, candidate: int, fold: int, outcome: Outcome) -> None:
+        """A fit is made; it may be made once more, to separate its score from another one."""
+        if self.journal is not None:
+            self.journal.append(self.candidates[candidate], fold, outcome)
+        place = candidate, fold
+        if place not in self.shown:
+            self.shown.add(place)
+            self.line.show(candidate, outcome)
 
 
 @dataclass(frozen=True)
@@ -28,7 +45,7 @@ class Course:
 
     @contextmanager
     def of(self, candidates: list[Candidate], wishes: SearchWishes) -> Iterator[Told]:
-        """Tell the wishes of the outcomes that the file of ``resume`` has, and give the function to tell of each further one."""
+        """Tell the wishes of the outcomes that the file of ``resume`` has, and give what is to be told of each further one."""
         search, known = self.search, wishes.known
         with ExitStack() as stack:
             journal = None
@@ -43,15 +60,4 @@ class Course:
                     print(f"{len(known):,} of {total:,} fits are in the file {str(search.resume)!r} already.")
             metric = search.refit if isinstance(search.refit, str) else self.metric
             line = stack.enter_context(SearchLine(search, known, metric, wishes.bounds if wishes.races else None))
-            shown = {place for place, _ in known.items()}
-
-            def tell(candidate: int, fold: int, outcome: Outcome) -> None:
-                if journal is not None:
-                    journal.append(candidates[candidate], fold, outcome)
-                # A fit may be made once more, to separate its score from another one.
-                place = candidate, fold
-                if place not in shown:
-                    shown.add(place)
-                    line.show(candidate, outcome)
-
-            yield tell
+            yield Told(candidates, journal, line, {place for place, _ in known.items()})

@@ -94,8 +94,8 @@ class Evaluation:
             print("No candidate is dropped: the choice is not made by a metric with intervals.")
         stop = None
         try:
-            with self.course.of(candidates, wishes) as tell:
-                self._run_all(candidates, wishes, tell)
+            with self.course.of(candidates, wishes) as told:
+                self._run_all(candidates, wishes, told)
         except KeyboardInterrupt:
             stop = interruption(self.search, wishes.known)
         outcomes = wishes.known.in_order()
@@ -119,16 +119,20 @@ class Evaluation:
         if stop is not None:
             raise stop
 
-    def _run_all(self, candidates: list[Candidate], wishes: SearchWishes, tell: Told) -> None:
+    def _run_all(self, candidates: list[Candidate], wishes: SearchWishes, told: Told) -> None:
         """Make all fits that are wanted, and go on with those that the choice depends on."""
         proving = Proving(self.alone, candidates, wishes, self._whole)
         for fitted in self.fits.fit_all(candidates, wishes.folds, wishes):
-            self._take(fitted, wishes, proving, tell)
+            self._take(fitted, wishes, proving, told)
         spent = sum(outcome.work for _, outcome in wishes.known.items())
+        told.line.show_proof(proving.left, proving.seconds_left)
+        if self._whole and self.search.verbose > 0 and proving.left:
+            print(f"The proof of the choice: {proving.left} of {len(wishes.known)} scores are open, whose fits go on.")
         for fitted in proving.run(SHARE * spent):
-            self._take(fitted, wishes, proving, tell)
+            self._take(fitted, wishes, proving, told)
+            told.line.show_proof(proving.left, proving.seconds_left)
 
-    def _take(self, fitted: FittedCandidate, wishes: SearchWishes, proving: Proving, tell: Told) -> None:
+    def _take(self, fitted: FittedCandidate, wishes: SearchWishes, proving: Proving, told: Told) -> None:
         """Score a fit, and tell of it."""
         candidate, fold = fitted.candidate, fitted.fold
         scored, model, metrics = wishes.scored[fold], wishes.models[candidate], wishes.metrics[candidate]
@@ -139,7 +143,7 @@ class Evaluation:
         proves = wishes.race is not None and bool(metrics) and fitted.error is None
         work = self.scoring.work(fitted, scored) if proves else None
         outcome = replace(outcome, score_time=outcome.score_time + seconds, work=0.0 if work is None else work.total)
-        tell(candidate, fold, wishes.take(candidate, fold, outcome))
+        told.outcome(candidate, fold, wishes.take(candidate, fold, outcome))
         if work is not None:
             proving.see(fitted, fitted.answers, work)
 

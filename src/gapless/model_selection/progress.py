@@ -125,6 +125,12 @@ class SearchLine:
         self._best.add(candidate, outcome)
         self._display.update(self._task, advance=1, best=str(self._best))
 
+    def show_proof(self, left: int, seconds: float) -> None:
+        """Show that all fits are made, and that so many scores are open which the proof of the choice may go on with, each for so long."""
+        if self._display is not None:
+            forecast = "" if math.isinf(seconds) else f", {in_words(seconds)} left"
+            self._display.update(self._task, left=f"proof of the choice: {left} score{'s' * (left != 1)} open{forecast}")
+
 
 class BestSoFar:
     """The best mean score among the candidates that are done on the most folds; ``str`` gives it in words."""

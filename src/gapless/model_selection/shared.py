@@ -277,9 +277,9 @@ class _Plan(NamedTuple):
             X, n = dense_if_small(X), X.shape[0]
             given = search.fit_params.get("sample_weight")
             weight = np.ones(n) if given is None else as_weights(given)
-            n_train, most = max(len(train) for train, _ in rows), len(estimators) * len(rows)
+            n_train, every = max(len(train) for train, _ in rows), len(estimators) * len(rows)
             # Fewer fits of one kernel pay less, and more classes do not change that: nothing is prepared where not even all of them would.
-            if not fits_in_memory(n) or not pays(n, n_train, most, len(rows), 2):
+            if not fits_in_memory(n) or not pays(n, n_train, every, len(rows), 2):
                 return None
             if weight.shape != (n,) or not (weight > 0).all():
                 return None
