@@ -5,16 +5,16 @@ On the first stage a :class:`WideningSearch` fits the grid. A candidate goes on 
 - its mean score is less than a standard error below that of the best one, and
 - no candidate with a smaller C scores as well: a fit takes the longer, the larger C is, and what a larger C gains has to be seen on few first.
 
-Of these the ones that score best go on, ``_MOST`` at most. Where the best candidate of a stage then has a neighbour on the grid that was left out, or
-is at the end of a grid that grows, the neighbour goes through all stages from the first one on, as long as it keeps up: to the second stage, which
-has 6,000 samples at most, with a larger C, too, and to further ones only where that was better before. So each fit on many samples is of a candidate
-that was seen on fewer to be worth it.
+Of these the ones that score best go on, ``_MOST`` at most. Then the neighbours of the best candidate on the grid follow that were left out, and those
+beyond the end of a grid that grows, through all stages from the first one on, as long as they keep up: to the second stage, which has 6,000
+samples at most, where they are less than ``_PLAINLY`` standard errors worse, and to further ones by the rules above. So a best that moves with the
+number of samples is followed where fits are short, and each long one is of a candidate that was seen on fewer samples to be worth it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.stats import rankdata
@@ -27,8 +27,12 @@ from gapless.model_selection.widening import Axis, WideningSearch
 
 # By hand: the most candidates that a stage takes over from the one before: the last stage few, since each takes its folds' fits on all samples.
 _MOST, _MOST_AT_LAST = 12, 4
+_PLAINLY = (
+    3.0  # by hand: a mean score that is so many standard errors lower on the first stage is not the best on the second
+)
 Key = tuple[float, ...]
 Fit = Callable[[GridSearchCV, Stage], Any]
+Search = TypeVar("Search", bound=GridSearchCV)
 
 
 class StagedSearch:
@@ -65,7 +69,7 @@ class StagedSearch:
 
     def run(self) -> StagedSearch:
         """Search all stages."""
-        first = WideningSearch(self.candidate, {}, cv=self.stages[0].folds, refit=False, **self.options)
+        first = self._search(WideningSearch, {}, self.stages[0])
         self._take(first.along(self.axes, self._rounds_left), self.stages[0])
         self._rounds_left -= first.widened
         for stage in self.stages[1:]:
@@ -80,7 +84,12 @@ class StagedSearch:
     def _evaluate(self, keys: list[Key], stage: Stage) -> None:
         """Fit candidates on the samples of a stage."""
         grid = [{axis.name: [value] for axis, value in zip(self.axes, key, strict=True)} for key in keys]
-        self._take(GridSearchCV(self.candidate, grid, cv=stage.folds, refit=False, **self.options), stage)
+        self._take(self._search(GridSearchCV, grid, stage), stage)
+
+    def _search(self, kind: type[Search], grid: Any, stage: Stage) -> Search:
+        """An unfitted search over the folds of a stage; the choice is proven on the last one."""
+        options = self.options if stage is self.stages[-1] else {**self.options, "prove": "bounded"}
+        return kind(self.candidate, grid, cv=stage.folds, refit=False, **options)
 
     def _take(self, search: GridSearchCV, stage: Stage) -> None:
         """Fit a search on the samples of a stage, and keep what it finds."""
@@ -131,8 +140,9 @@ class StagedSearch:
                 return False
             self._evaluate([key], self.stages[stage - 1])
         own, other = self._scores[stage - 1][key], self._scores[stage - 1][best]
-        pays = stage == 1 or self._cost(key) <= self._cost(best) or _mean(own) > _mean(other)
-        return pays and _is_near(own, other)
+        if stage == 1:
+            return _is_near(own, other, _PLAINLY)
+        return _is_near(own, other) and (self._cost(key) <= self._cost(best) or _mean(own) > _mean(other))
 
     def _climb(self, stage: Stage) -> None:
         """Fit the neighbours of the best candidate that keep up with it, until it is better than all of them."""
@@ -147,15 +157,26 @@ class StagedSearch:
             self._evaluate(going, stage)
 
     def _neighbours(self, best: Key) -> list[Key]:
-        """The candidates one step away along each axis; an axis is widened where the best value is at its end."""
-        found = []
+        """The candidates one step away along each axis, and those with a larger C and a smaller γ, or the other way round.
+
+        The best candidates of a kernel often are in a line: a smaller γ makes it nearly linear, and a larger C makes up for it. An axis is widened
+        where the best value is at its end.
+        """
         for k, axis in enumerate(self.axes):
             if self._rounds_left > 0 and axis.widen(best[k]):
                 self._rounds_left -= 1
-            place = int(np.searchsorted(axis.values, best[k]))
-            for step in (-1, 1):
-                if 0 <= place + step < len(axis.values):
-                    found.append((*best[:k], float(axis.values[place + step]), *best[k + 1 :]))
+        size = len(self.axes)
+        steps = [tuple(sign * (j == k) for j in range(size)) for k in range(size) for sign in (-1, 1)]
+        traded = [k for k, axis in enumerate(self.axes) if axis.name == "C" or axis.name.endswith("gamma")]
+        if len(traded) == 2:
+            one, other = traded
+            steps += [tuple(sign * ((j == one) - (j == other)) for j in range(size)) for sign in (-1, 1)]
+        places = [int(np.searchsorted(axis.values, value)) for axis, value in zip(self.axes, best, strict=True)]
+        found = []
+        for step in steps:
+            moved = [place + by for place, by in zip(places, step, strict=True)]
+            if all(0 <= place < len(axis.values) for place, axis in zip(moved, self.axes, strict=True)):
+                found.append(tuple(float(axis.values[place]) for place, axis in zip(moved, self.axes, strict=True)))
         return found
 
     # --- what is known at the end
@@ -178,10 +199,10 @@ def _mean(scores: np.ndarray) -> float:
     return float(np.nan_to_num(scores.mean(), nan=-np.inf))
 
 
-def _is_near(own: np.ndarray, best: np.ndarray) -> bool:
-    """Whether the mean of scores is less than a standard error below the best one, or as far as a single fold can tell, or both are not finite."""
+def _is_near(own: np.ndarray, best: np.ndarray, errors: float = 1.0) -> bool:
+    """Whether the mean of scores is less than so many standard errors below the best one, or as far as a single fold can tell."""
     error = best.std(ddof=1) / np.sqrt(len(best)) if len(best) > 1 else np.inf
-    return not _mean(own) < _mean(best) - error
+    return not _mean(own) < _mean(best) - errors * error
 
 
 def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:

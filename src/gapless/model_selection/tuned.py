@@ -50,6 +50,7 @@ TUNING: dict[str, Rule] = {
     ),
     "refit": BOOLEAN,
     "racing": BOOLEAN,
+    "prove": Rule(lambda value: isinstance(value, str) and value in ("bounded", "full"), "'bounded' or 'full'"),
     "staged": BOOLEAN,
 }
 """The rules of the parameters that all of these estimators have."""
@@ -82,6 +83,7 @@ PARAMETERS = {
         "done, and there is nothing to predict with.",
     ),
     "racing": OF_SEARCHES["racing"],
+    "prove": OF_SEARCHES["prove"],
     "staged": (
         "bool",
         "Whether, from 1,500 samples on, the grid is searched in stages: all candidates on 1,000 of the samples, those that keep up with the best on "
@@ -158,6 +160,7 @@ class TunedMixin:
     scoring: Any
     refit: bool
     racing: bool
+    prove: str
     staged: bool
     n_jobs: int | None
     verbose: Any
@@ -205,7 +208,7 @@ class TunedMixin:
             stages = stages_of(folds, targets, is_classifier(self), self.staged)
             search = StagedSearch(
                 candidate, axes, self.widen, stages, fit, scoring=scoring, n_jobs=self.n_jobs, verbose=int(self.verbose),
-                error_score="raise", racing=self.racing,
+                error_score="raise", racing=self.racing, prove=self.prove,
             )  # fmt: skip
             self._choose(search.run())
         if self.refit:

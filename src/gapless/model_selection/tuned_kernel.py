@@ -175,6 +175,7 @@ class SVCCV(_TunedKernelMixin, SVC):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        prove: str = "bounded",
         staged: bool = True,
         kernel: Any = "rbf",
         degree: int = 3,
@@ -203,6 +204,7 @@ class SVCCV(_TunedKernelMixin, SVC):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.prove = prove
         self.staged = staged
         self.kernel = kernel
         self.degree = degree
@@ -262,6 +264,7 @@ class SVRCV(TunedEpsilonMixin, _TunedKernelMixin, SVR):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        prove: str = "bounded",
         staged: bool = True,
         kernel: Any = "rbf",
         degree: int = 3,
@@ -285,6 +288,7 @@ class SVRCV(TunedEpsilonMixin, _TunedKernelMixin, SVR):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.prove = prove
         self.staged = staged
         self.kernel = kernel
         self.degree = degree

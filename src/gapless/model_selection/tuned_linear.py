@@ -86,6 +86,7 @@ class LinearSVCCV(_TunedLinearMixin, LinearSVC):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        prove: str = "bounded",
         staged: bool = True,
         penalty: str = "l2",
         loss: str = "squared_hinge",
@@ -111,6 +112,7 @@ class LinearSVCCV(_TunedLinearMixin, LinearSVC):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.prove = prove
         self.staged = staged
         self.penalty = penalty
         self.loss = loss
@@ -170,6 +172,7 @@ class LinearSVRCV(TunedEpsilonMixin, _TunedLinearMixin, LinearSVR):
         scoring: Any = None,
         refit: bool = True,
         racing: bool = False,
+        prove: str = "bounded",
         staged: bool = True,
         tol: float = 1e-4,
         loss: str = "epsilon_insensitive",
@@ -193,6 +196,7 @@ class LinearSVRCV(TunedEpsilonMixin, _TunedLinearMixin, LinearSVR):
         self.scoring = scoring
         self.refit = refit
         self.racing = racing
+        self.prove = prove
         self.staged = staged
         self.tol = tol
         self.loss = loss
