@@ -54,6 +54,19 @@ def public_names(module: ModuleType) -> list[str]:
     return [name for name in names if not inspect.ismodule(getattr(module, name))]
 
 
+def described(module: str, name: str) -> str:
+    """The full name that an exported object is described under: of several modules that export it, the first one's of ``MODULES``.
+
+    Sphinx takes two descriptions of one class for a mistake, since both have the same canonical name.
+    """
+    value = getattr(module_of(module), name)
+    if inspect.isclass(value) or inspect.isfunction(value):
+        for other in MODULES:
+            if name in public_names(module_of(other)) and getattr(module_of(other), name) is value:
+                return f"{other}.{name}"
+    return f"{module}.{name}"
+
+
 def _is_defined_in(module: ModuleType, name: str, value: object) -> bool:
     if name.startswith("_") or not (inspect.isclass(value) or inspect.isfunction(value)):
         return False
@@ -87,7 +100,10 @@ def _page(name: str) -> str:
                 "   :nosignatures:",
                 "",
             ]
-            lines += [f"   {each}" for each in sorted(sections[heading], key=str.lower)] + [""]
+            for each in sorted(sections[heading], key=str.lower):
+                full = described(name, each)
+                lines.append(f"   {each}" if full == f"{name}.{each}" else f"   ~{full}")
+            lines.append("")
     return "\n".join(lines)
 
 
@@ -176,7 +192,7 @@ def check_complete(app: Sphinx, error: Exception | None) -> None:
     if error is not None:
         return
     documented = app.env.get_domain("py").objects  # type: ignore[attr-defined]
-    names = [f"{module}.{name}" for module in MODULES for name in public_names(module_of(module))]
+    names = [described(module, name) for module in MODULES for name in public_names(module_of(module))]
     missing = sorted(name for name in names if name not in documented)
     if missing:
         raise ExtensionError(f"The API reference lacks {', '.join(missing)}.")

@@ -20,6 +20,7 @@ from scipy.special import expit
 
 from gapless.background import in_background
 from gapless.data import available_bytes
+from gapless.data.products import row_products
 from gapless.kernels import Precomputed, Validity
 from gapless.losses import Logistic
 from gapless.problems.problem import Problem
@@ -120,7 +121,7 @@ class KernelNewtonEngine(Engine):
             a = np.array(start.beta if start.expansion is None else start.expansion, dtype=np.float64)
         self.loss_at = loss_at
         self.K, self.a = _gram(problem, name), a
-        self.f = self.K @ a if a.any() else np.zeros(shape)
+        self.f = row_products(self.K, a) if a.any() else np.zeros(shape)
         self.factor: Factor | None = None
         self._judge(None)
 
@@ -143,7 +144,7 @@ class KernelNewtonEngine(Engine):
         else:
             t = 0.0
         self.a = self.a + t * v
-        self.f = self.K @ self.a
+        self.f = row_products(self.K, self.a)
         self._judge(self.loss.offsets)
         n = len(self.K)
         work = float((products + 2) * self.a.size * n)
@@ -162,7 +163,7 @@ class KernelNewtonEngine(Engine):
     def _judge(self, offsets: np.ndarray | None) -> None:
         """Compute the loss, the residual and the gap at the coefficients."""
         self.loss = self.loss_at(self.f, offsets)
-        self.Kr = self.f - self.K @ self.loss.beta
+        self.Kr = self.f - row_products(self.K, self.loss.beta)
         self.primal = 0.5 * _dot(self.a, self.f) + self.loss.value
         self.gap = max(0.0, 0.5 * _dot(self.a - self.loss.beta, self.Kr))
 
@@ -185,7 +186,7 @@ class KernelNewtonEngine(Engine):
             if not bend > 0:
                 break
             v, Kv, r = v + rho / bend * p, Kv + rho / bend * Kp, r - rho / bend * q
-            Kr = self.K @ r
+            Kr = row_products(self.K, r)
             products += 1
             if _dot(r, Kr) <= enough or time.perf_counter() >= until:
                 break
@@ -200,7 +201,7 @@ class KernelNewtonEngine(Engine):
             return r, Kr
         root = self.factor.root if r.ndim == 1 else self.factor.root[:, None]
         z = r - root * la.cho_solve((self.factor.L, True), root * Kr, check_finite=False)
-        return z, self.K @ z
+        return z, row_products(self.K, z)
 
 
 def _factor(K: np.ndarray, h: np.ndarray) -> Factor | None:
