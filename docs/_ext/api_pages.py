@@ -85,25 +85,25 @@ def section_of(value: object) -> str:
 def _page(name: str) -> str:
     module = module_of(name)
     assert module.__doc__, f"{name} has no docstring to open its page with"
-    lines = [name, "=" * len(name), "", _escaped(inspect.getdoc(module) or ""), "", f".. currentmodule:: {name}", ""]
-    sections: dict[str, list[str]] = {}
-    for each in public_names(module):
-        sections.setdefault(section_of(getattr(module, each)), []).append(each)
+    lines = [name, "=" * len(name), "", _escaped(inspect.getdoc(module) or ""), ""]
+    sections: dict[str, dict[str, list[str]]] = {}
+    for each in sorted(public_names(module), key=str.lower):
+        owner = described(name, each).rpartition(".")[0]
+        sections.setdefault(section_of(getattr(module, each)), {}).setdefault(owner, []).append(each)
     for heading in _SECTIONS:
         if heading in sections:
+            lines += [heading, "-" * len(heading), ""]
+        # A table for each module that describes some of the names, since autosummary looks for all names of a table in one module.
+        for owner, names in sorted(sections.get(heading, {}).items(), key=lambda item: item[0] != name):
+            lines += [f".. currentmodule:: {owner}", ""]
             lines += [
-                heading,
-                "-" * len(heading),
-                "",
                 ".. autosummary::",
                 "   :toctree: names",
                 "   :nosignatures:",
                 "",
+                *(f"   {each}" for each in names),
+                "",
             ]
-            for each in sorted(sections[heading], key=str.lower):
-                full = described(name, each)
-                lines.append(f"   {each}" if full == f"{name}.{each}" else f"   ~{full}")
-            lines.append("")
     return "\n".join(lines)
 
 

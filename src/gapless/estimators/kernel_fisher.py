@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapless.blas import one_blas_thread
 from gapless.data import require_memory
 from gapless.data.products import row_products
+from gapless.data.tiles import gram
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.base import KernelEstimator
 from gapless.estimators.callbacks import FitHooks, with_callbacks
@@ -127,7 +128,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         means = np.stack([Z[codes == c].mean(axis=0) for c in range(k)])
         centre = self.priors_ @ means
         inner = Z - means[codes]
-        within = inner.T @ inner / n
+        within = gram(inner) / n
         try:
             within[np.diag_indices_from(within)] += self.alpha
             root = la.cholesky(within, lower=True, check_finite=False)

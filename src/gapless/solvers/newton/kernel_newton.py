@@ -21,6 +21,7 @@ from scipy.special import expit
 from gapless.background import in_background
 from gapless.data import available_bytes
 from gapless.data.products import row_products
+from gapless.data.tiles import cholesky
 from gapless.kernels import Precomputed, Validity
 from gapless.losses import Logistic
 from gapless.problems.problem import Problem
@@ -212,7 +213,7 @@ def _factor(K: np.ndarray, h: np.ndarray) -> Factor | None:
     M[np.diag_indices_from(M)] += 1.0
     # LAPACK does not listen to Ctrl-C, and takes seconds for a large matrix: it runs on a thread.
     try:
-        return Factor(root, in_background(lambda: la.cholesky(M, lower=True, overwrite_a=True, check_finite=False)))
+        return Factor(root, in_background(lambda: cholesky(M)))
     except la.LinAlgError:
         return None
 
