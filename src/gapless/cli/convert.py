@@ -15,12 +15,12 @@ from rich.progress import Progress
 from gapless.cli.guard import guarded
 from gapless.cli.models import FORMATS, LabelColumnOption, print_facts
 from gapless.cli.output import JsonOption, console, progress_bar
+from gapless.data.replacing import replacing
 from gapless.data.samples import Samples
 from gapless.data.store import convert as write_store
 from gapless.data.store import is_store, open_store
 from gapless.data.writing import STORE, SUFFIXES, check_writable, format_of, write_samples
 from gapless.errors import InvalidInputError
-from gapless.store.replacing import replacing
 
 _FORMS = (*SUFFIXES, STORE)
 Content = dict[

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gapless.data.npz import read_arrays
+from gapless.data.regular import odd_kind
 from gapless.data.samples import Samples, as_integers, is_finite_text, is_number_text
 from gapless.data.svmlight import read_svmlight
 from gapless.errors import InvalidInputError, MissingDependencyError
@@ -123,6 +124,9 @@ def _content(source: str | Path | BinaryIO) -> tuple[str, bytes]:
     if not isinstance(source, (str, Path)):
         return str(getattr(source, "name", "the input")), source.read()
     path = Path(source)
+    odd = odd_kind(path, pipes=True)
+    if odd is not None:
+        raise InvalidInputError(f"{path} is {odd}, not a file.")
     try:
         content = path.read_bytes()
         return path.name, _OPENERS[path.suffix](content) if path.suffix in _OPENERS else content

@@ -21,6 +21,7 @@ from gapless.data.files import (
     read_samples,
     refuse_label_column,
 )
+from gapless.data.regular import odd_kind
 from gapless.data.svmlight import read_svmlight
 from gapless.errors import InvalidInputError
 
@@ -38,6 +39,9 @@ def file_pieces(file: Path, wanted: Wanted) -> Iterator[tuple[Samples, bool]]:
     ``raw`` says that the indices are those of LIBSVM text, which count from 0 or from 1: only the whole file tells.
     """
     try:
+        odd = odd_kind(file, pipes=True)
+        if odd is not None:
+            raise InvalidInputError(f"{file} is {odd}, not a file.")
         with _STREAMS.get(file.suffix, open)(file, "rb") as stream:
             begin = stream.read(4)
             if begin == PARQUET_MAGIC and file.suffix not in _STREAMS:

@@ -1,15 +1,18 @@
 """Samples that stay on disk: a folder of raw arrays, written once from LIBSVM, Parquet or other files, and mapped into memory without being read.
 
 A store is a folder with ``store.json`` and the arrays that this file names: ``values``, ``indices`` and ``indptr`` of a CSR matrix, or a dense ``X``,
-and ``y``. Training reads the arrays through the page cache, whose pages the system drops when memory is short.
+and ``y``. In a store that has replaced another one their names have the generation in them, which ``store.json`` tells. Training reads the arrays
+through the page cache, whose pages the system drops when memory is short. No file of a store is changed after it was written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ import scipy.sparse as sp
 
 from gapless.data.files import Samples
 from gapless.data.pieces import Wanted, file_pieces, row_blocks
+from gapless.data.replacing import replacing
 from gapless.errors import InvalidInputError
 
 _HEAD, _FORMAT = "store.json", "gapless store 1"
@@ -27,12 +31,26 @@ _NUMBERS = r"[<>][fiu][48]|\|[biu]1|[<>][iuf]2"
 _TYPES = {"X": "<f[48]", "values": "<f[48]", "indices": "<i4", "indptr": "<i4", "y": rf"{_NUMBERS}|[<>]U\d{{1,6}}"}
 _INDICES = 1 << 24  # indices that are rewritten at a time: 64 MiB
 
+_OWN_FILE = re.compile(rf"({'|'.join(_TYPES)})(\.[0-9a-f]{{32}})?\.bin")
+
 Progress = Callable[[str, int], Any]
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether a folder is a store."""
-    return (Path(path) / _HEAD).is_file()
+    """Whether a folder is a store.
+
+    A store that a conversion of an earlier version had moved aside when it was killed is put back.
+    """
+    folder = Path(path)
+    if not folder.exists() and (_aside(folder) / _HEAD).is_file():
+        with contextlib.suppress(OSError):  # where this process may not, the store stays where it is
+            _aside(folder).rename(folder)
+    return (folder / _HEAD).is_file()
+
+
+def _aside(folder: Path) -> Path:
+    """Where earlier versions moved a store while they replaced it."""
+    return folder.with_name(folder.name + ".former.part")
 
 
 def convert(
@@ -61,13 +79,14 @@ def convert(
     """
     if dtype not in ("float32", "float64"):
         raise InvalidInputError(f"dtype must be float32 or float64; got {dtype!r}.")
-    target = Path(store)
+    target = Path(os.path.realpath(store))
     if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not is_store(target))):
         raise InvalidInputError(f"store must be a new folder, or a store to replace; {target} is neither.")
     former = open_store(source) if is_store(source) else None
     files = _files(Path(source)) if former is None else [Path(source)]
     building = target.with_name(target.name + ".part")
-    shutil.rmtree(building, ignore_errors=True)
+    for left in (building, _aside(target)):
+        shutil.rmtree(left, ignore_errors=True)
     building.mkdir(parents=True)
     wanted = Wanted(label_column, numeric_labels, labelled=True, n_features=n_features)
     try:
@@ -85,30 +104,53 @@ def convert(
         raise InvalidInputError(f"store {str(target)!r} cannot be written: {error.strerror or error}.") from None
     finally:
         shutil.rmtree(building, ignore_errors=True)
-    return target
+    return Path(store)
 
 
 def _put(building: Path, target: Path) -> None:
-    """Move a new store to its place: it is flushed to disk first, and the former store goes last, so that a kill at any moment leaves one whole."""
+    """Publish a new store in one step: a kill at any moment leaves the former store or the new one, whole and in its place.
+
+    Where nothing is at its place yet, the folder is renamed. In a store that is replaced the new arrays first get names that no other generation has;
+    the step is the exchange of ``store.json``, which names the generation. The former arrays go last, and what a kill leaves of them goes next time.
+    """
     for file in building.iterdir():
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
-    former = target.with_name(target.name + ".former.part")
-    shutil.rmtree(former, ignore_errors=True)
-    if target.exists():
-        target.rename(former)
-    building.rename(target)
-    shutil.rmtree(former, ignore_errors=True)
+    _flush(building)
+    if not is_store(target):
+        building.rename(target)
+        _flush(target.parent)
+        return
+    generation = uuid.uuid4().hex
+    for file in building.glob("*.bin"):
+        file.rename(target / f"{file.stem}.{generation}.bin")
+    head = {**json.loads((building / _HEAD).read_text()), "generation": generation}
+    with replacing(target / _HEAD) as stream:
+        stream.write(json.dumps(head, indent=2).encode())
+        _flush(target)  # the names of the arrays are on the disk before the head that says them
+    _flush(target)
+    for file in target.glob("*.bin"):
+        if _OWN_FILE.fullmatch(file.name) and not file.name.endswith(f".{generation}.bin"):
+            with contextlib.suppress(OSError):  # Windows keeps a file that is mapped; the next store goes on without it
+                file.unlink()
+
+
+def _flush(folder: Path) -> None:
+    """Write the names of a folder's files to the disk, where the system lets a folder be opened."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def open_store(path: str | Path) -> Samples:
     """The samples of a store. X maps the store's files: its values are read from disk when they are used."""
     folder = Path(path)
     try:
-        head = json.loads((folder / _HEAD).read_text())
-        if head["format"] != _FORMAT:
-            raise ValueError(f"its format is {head['format']!r}")
-        arrays = {name: _mapped(folder, name, *map(_plain, what)) for name, what in head["arrays"].items()}
+        is_store(folder)  # which puts it back
+        head, arrays = _whole(folder)
         n, d = map(_plain, head["shape"])
         if not (isinstance(n, int) and isinstance(d, int) and n > 0 and 0 < d < 2**32):
             raise ValueError(f"its shape is {head['shape']!r}")
@@ -122,6 +164,26 @@ def open_store(path: str | Path) -> Samples:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInputError(f"{folder} is a store that cannot be read: {error}.") from None
     return Samples(X, y, *names)
+
+
+def _whole(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The head of a store and the arrays that it names, all of one generation, though another process may replace the store meanwhile."""
+    text = (folder / _HEAD).read_text()
+    while True:
+        head = json.loads(text)
+        if head["format"] != _FORMAT:
+            raise ValueError(f"its format is {head['format']!r}")
+        generation = head.get("generation", "")
+        if not isinstance(generation, str) or not re.fullmatch("[0-9a-f]{32}|", generation):
+            raise ValueError(f"its generation is {generation!r}")
+        try:
+            return head, {
+                name: _mapped(folder, name, generation, *map(_plain, what)) for name, what in head["arrays"].items()
+            }
+        except FileNotFoundError:
+            before, text = text, (folder / _HEAD).read_text()
+            if text == before:
+                raise
 
 
 def _names(head: dict[str, Any], d: int) -> tuple[tuple[str, ...] | None, str | None]:
@@ -157,12 +219,12 @@ def _csr(n: int, d: int, arrays: dict[str, np.ndarray]) -> sp.csr_array:
     return X
 
 
-def _mapped(folder: Path, name: str, dtype: str, length: int) -> np.ndarray:
+def _mapped(folder: Path, name: str, generation: str, dtype: str, length: int) -> np.ndarray:
     """An array of a store, mapped. Its type and length come from the head, and are compared with those of a store and with the file's size."""
     kinds = _TYPES.get(name)
     if kinds is None or not isinstance(dtype, str) or not re.fullmatch(kinds, dtype) or not isinstance(length, int):
         raise ValueError(f"its head names an array {name!r} of the type {dtype!r} and the length {length!r}")
-    path, kind = folder / f"{name}.bin", np.dtype(dtype)
+    path, kind = folder / (f"{name}.{generation}.bin" if generation else f"{name}.bin"), np.dtype(dtype)
     if path.stat().st_size != length * kind.itemsize:
         raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, not {length * kind.itemsize:,}")
     if length == 0:

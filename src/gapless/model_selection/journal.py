@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any, Self
 
+from gapless.data.regular import odd_kind
 from gapless.errors import InvalidInputError
 from gapless.model_selection import fingerprint
 from gapless.model_selection.fold import Candidate
@@ -63,12 +64,17 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], facts: dict[str, Any]) -> None:
         self._path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            # Without waiting: a pipe, which is refused below, would wait for somebody at its other end.
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+            self._file = os.open(path, flags, 0o666)
         except OSError as error:
             raise InvalidInputError(
                 f"resume={str(path)!r} must be a file that can be written: {error.strerror}."
             ) from None
         try:
+            odd = odd_kind(self._file)
+            if odd is not None:
+                raise InvalidInputError(f"resume={str(path)!r} must be a file; it is {odd}.")
             self._lock()
             self._fits = dict(self._read(facts))
         except BaseException:
@@ -138,6 +144,20 @@ class Journal:
             self._write({"gapless_search": FORMAT, "gapless": version("gapless"), "facts": facts})
             return
         first, *fits = lines
+        try:
+            yield from self._checked(first, fits, facts)
+        except InvalidInputError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError) as error:
+            raise InvalidInputError(
+                f"resume={str(self._path)!r} was not written by a search: its checksums hold, but its content is not that of fits "
+                f"({type(error).__name__}: {error})."
+            ) from None
+
+    def _checked(
+        self, first: dict[str, Any], fits: list[dict[str, Any]], facts: dict[str, Any]
+    ) -> Iterator[tuple[str, Outcome]]:
+        """The fits of the lines, where the first line says that they are of the same search."""
         if first.get("gapless_search") != FORMAT:
             raise InvalidInputError(
                 f"resume={str(self._path)!r} has the format version {first.get('gapless_search')!r}, and this version of Gapless reads {FORMAT}."
@@ -149,7 +169,9 @@ class Journal:
                 "Name another file, or delete this one to begin anew."
             )
         for fit in fits:
-            yield _key(fit["candidate"], fit["fold"]), Reader({}).decode(fit["outcome"])
+            outcome = Reader({}).decode(fit["outcome"])
+            _check(fit["fold"], outcome)
+            yield _key(fit["candidate"], fit["fold"]), outcome
 
 
 def _sizes_and_rows(folds: list[Any]) -> list[Any]:
@@ -165,6 +187,38 @@ def _key(form: Any, fold: int) -> str:
     return json.dumps([form, fold], sort_keys=True)
 
 
+def _check(fold: Any, outcome: Any) -> None:
+    """Refuse, by an error of any kind, an outcome that no search has written."""
+    _require(_is_whole(fold), "fold", fold)
+    _require(isinstance(outcome, Outcome), "outcome", outcome)
+    for name in ("fit_time", "score_time"):
+        _require(_is_number(getattr(outcome, name)), name, getattr(outcome, name))
+    _require(_is_whole(outcome.n_test_samples), "n_test_samples", outcome.n_test_samples)
+    _require(outcome.fit_error is None, "fit_error", outcome.fit_error)
+    for name, scores in (("test_scores", outcome.test_scores), ("train_scores", outcome.train_scores)):
+        each = scores.values() if isinstance(scores, dict) else [scores]
+        _require(all(map(_is_number, each)) or (name == "train_scores" and scores is None), name, scores)
+    pairs = outcome.intervals.values() if isinstance(outcome.intervals, dict) else [None]
+    _require(
+        all(isinstance(pair, tuple) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs),
+        "intervals",
+        outcome.intervals,
+    )
+
+
+def _require(holds: bool, name: str, value: Any) -> None:
+    if not holds:
+        raise ValueError(f"{name} is {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _with_check(body: bytes) -> bytes:
     """A JSON object as a line that ends with its checksum."""
     return body[:-1] + b', "crc32": "%08x"}\n' % zlib.crc32(body)
@@ -178,7 +232,10 @@ def _whole_lines(content: bytes) -> tuple[list[dict[str, Any]], int]:
         check = _CHECK.fullmatch(line, max(0, len(line) - 22))
         if check is None or int(check[1], 16) != zlib.crc32(line[: check.start()] + b"}"):
             break
-        found.append(json.loads(line))
+        form = json.loads(line)
+        if not isinstance(form, dict):
+            break
+        found.append(form)
         end = stop + 1
     return found, end
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from gapless.data.regular import odd_kind
+from gapless.data.replacing import replace_file
 from gapless.errors import ModelFileError
-from gapless.store.replacing import replace_file
 
 FORMAT = 1  # the version of the format that this version of Gapless writes
 _ZEROS = "0" * 64  # what stands in place of the checksum while it is computed: SHA-256 has 64 hexadecimal digits
@@ -44,6 +45,9 @@ def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: dic
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """(description, arrays) of a model file whose checksum holds; ModelFileError for every other file."""
+    odd = odd_kind(path)
+    if odd is not None:
+        raise ModelFileError(f"The model file {str(path)!r} cannot be read: it is {odd}, not a file.")
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:

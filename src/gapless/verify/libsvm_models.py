@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gapless.data import check_matrix, check_weights
+from gapless.data.regular import odd_kind
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.multiclass import pairs, unpack
 from gapless.kernels import RBF, Constant, Kernel, Linear, Polynomial, Sigmoid
@@ -160,6 +161,9 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
 
 def read_libsvm_model(path: str | PathLike[str]) -> LibsvmModel:
     """Read a model file in LIBSVM's text format; the error for another file names the line that is wrong."""
+    odd = odd_kind(path)
+    if odd is not None:
+        raise InvalidInputError(f"the LIBSVM model {path} cannot be read: it is {odd}, not a file.")
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

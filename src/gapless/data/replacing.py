@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import uuid
@@ -9,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from gapless.data.regular import odd_kind
 
 try:
     import fcntl
@@ -29,6 +32,9 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
     The part is flushed to disk and then renamed: whatever happens, ``target`` is the old file or the whole new one. The writing process holds a lock
     on its part, and the lock ends with the process, however that ends. A part of the same target without a lock is therefore dead, and is removed.
     """
+    odd = odd_kind(target)
+    if odd is not None:  # the rename would put a file in the place of the device, for everybody on the machine
+        raise OSError(errno.EINVAL, f"it is {odd}, not a file")
     _remove_dead_parts(target)
     part, file = _new_part(target)
     try:
