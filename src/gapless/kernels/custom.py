@@ -23,8 +23,8 @@ _CHECK_ENTRIES = 2**20  # entries of the Gram matrix compared with their mirror 
 class Precomputed(Kernel):
     r""":math:`k(i, j) = G_{ij}` for a given Gram matrix G: each sample is an index into G, in a matrix with a single column.
 
-    The matrix is taken to be positive semi-definite, unless its own numbers refute it (``certificate.refutation`` then says how); ``check_valid`` tests
-    whether it is. Clones share the matrix.
+    The matrix is taken to be positive semi-definite, unless its own numbers refute it (``certificate.refutation`` then says how); ``check_valid``
+    tests whether it is. Clones share the matrix.
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ from gapless.losses import DualBox
 from gapless.problems.objective import ROUNDING, value_of_decisions
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
+from gapless.proof.best_b import with_best_b
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.feasible import best_multiple, feasible
 from gapless.proof.hard import hard_offset, hard_primal, scaled_error, separating
@@ -152,6 +153,9 @@ def evaluate(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
 
     A kind of problem with another primal and dual registers an evaluation of its own (``evaluate.register``).
     """
+    if problem.is_linear and point.w is not None and point.b is None and getattr(point, "offsets", None) is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            point = with_best_b(problem, point, problem.expand_weights(point.w))
     given = _beta_of_weights(problem, point) if point.beta is None else point.beta
     is_zero = given is None
     if given is None:

@@ -20,6 +20,7 @@ from gapless.kernels.gram import blocks
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube
+from gapless.proof.best_b import with_best_b
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate, refutes
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.kkt import at_bounds
@@ -38,6 +39,8 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
     if evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem):
         # The evaluations of special kinds of problems are plain NumPy already, apart from the products with X and K.
         return evaluate(_with_plain_products(problem), point)
+    if problem.is_linear and point.w is not None and point.b is None and getattr(point, "offsets", None) is None:
+        point = with_best_b(problem, point, products(problem.X, point.w))
     given = _suggested(problem, point) if point.beta is None else np.asarray(point.beta, dtype=np.float64)
     if not np.isfinite(given).all():
         given = np.zeros(problem.n_samples)
@@ -56,7 +59,7 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
     violation = _violation(problem, beta, f + b)
     dual = DualPoint(value, beta, box_violation, sum_violation, violation, refutation=problem.refutation)
     if isinstance(point, Point) and point.offsets is not None:
-        return _level(_as_it_stands(problem, point, point.offsets), dual)
+        return level(_as_it_stands(problem, point, point.offsets), dual)
 
     w = weights(problem.X, beta) if problem.is_linear else None
     candidates = [_primal(problem, f, b, square, w, beta, own=True)]
@@ -69,10 +72,10 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
         f, square, b = _values(problem, expansion)
         w = weights(problem.X, expansion) if problem.is_linear else None
         candidates.append(_primal(problem, f, b, square, w, expansion, own=False))
-    return _level(min(candidates, key=lambda candidate: candidate.value), dual)
+    return level(min(candidates, key=lambda candidate: candidate.value), dual)
 
 
-def _level(primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint]:
+def level(primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint]:
     """Both points, with D lowered to P where it is above P by no more than a rounding error: nothing is rounded outwards in this module."""
     level = primal.value < dual.value <= primal.value + _ROUNDING * abs(primal.value)
     return primal, replace(dual, value=primal.value) if level else dual

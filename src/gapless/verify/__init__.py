@@ -14,7 +14,7 @@ from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
 from gapless.proof.best import sharpened
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
-from gapless.proof.independent import evaluate_independently
+from gapless.proof.independent import evaluate_independently, level
 from gapless.proof.points import check_point
 from gapless.result import Result
 from gapless.solve import solve
@@ -121,4 +121,8 @@ def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[Prima
         found = solve(problem, tol=_DUAL_TOL, start=suggested)
         _, better = evaluation(problem, Point(beta=found.certified.beta))
         dual = better if better.value > dual.value else dual
+        if (
+            evaluation is evaluate_independently
+        ):  # the two sides come from two evaluations, and nothing is rounded outwards in NumPy
+            primal, dual = level(primal, dual)
     return combine(primal, dual).stated(problem.scale)

@@ -21,6 +21,7 @@ from gapless.losses import EpsilonInsensitive
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
+from gapless.verify.tube_of_model import nu_regression_point
 
 _MOST_FEATURES = 2**32 - 1  # the largest index that is read; larger ones are taken for damage
 _TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
@@ -97,9 +98,8 @@ def parts_of_libsvm(
         problem = nu_forms.one_class(X, nu=nu, kernel=model.kernel, sample_weight=weight)
         return [(problem, Point(beta=beta, offsets=offsets))]
     if model.svm_type == "nu_svr":
-        split = np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
         problem = nu_forms.nu_regression(X, y, nu=nu, C=C, kernel=model.kernel, sample_weight=weight)
-        return [(problem, Point(beta=split))]
+        return [(problem, nu_regression_point(problem, beta, float(offsets[0])))]
     loss = EpsilonInsensitive(epsilon=epsilon)
     problem = Problem(X, y, loss=loss, kernel=model.kernel, C=C, sample_weight=weight)
     return [(problem, Point(beta=beta, offsets=offsets))]

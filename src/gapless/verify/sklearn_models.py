@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_regressor
-from sklearn.utils import column_or_1d
+from sklearn.utils import column_or_1d, compute_class_weight
 
 from gapless.data import check_matrix, check_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.kernel_spec import KernelSpec, call_kernel, gram_samples, resolve_kernel
-from gapless.estimators.multiclass import pairs, unpack
+from gapless.estimators.multiclass import class_weights, pairs, unpack
+from gapless.estimators.solving import SolvingMixin
 from gapless.losses import EpsilonInsensitive, SquaredEpsilonInsensitive, as_loss
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
+from gapless.verify.tube_of_model import nu_regression_point
 
 Part: TypeAlias = tuple[Problem, Point]
+
+# Whether scikit-learn's LinearSVC(class_weight="balanced") counts a sample of weight 2 twice: it does since it can.
+_BALANCE_COUNTS_WEIGHTS = "sample_weight" in inspect.signature(compute_class_weight).parameters
 
 
 def parts_of_estimator(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Part]:
@@ -62,6 +68,11 @@ class _WithGamma:
         self.kernel, self.degree, self.coef0, self.gamma = model.kernel, model.degree, model.coef0, gamma
 
 
+def _is_ours(model: Any) -> bool:
+    """Whether a model is one of Gapless, or of a class of the user's that is made from one; others are scikit-learn's or follow it."""
+    return isinstance(model, SolvingMixin)
+
+
 def _dense(dual_coef: Any) -> np.ndarray:
     return dual_coef.toarray() if sp.issparse(dual_coef) else np.asarray(dual_coef)
 
@@ -70,9 +81,16 @@ def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
     """The rows of X that are the support vectors. scikit-learn's indices count the samples of positive weight alone."""
     support = np.asarray(model.support_)
     vectors = model.support_vectors_
-    if vectors.shape[0] != len(support):  # a model of a Gram matrix has no support vectors, only indices
-        return support
     positive = np.flatnonzero(weight > 0)
+    if not len(support):
+        return np.zeros(0, dtype=np.int64)
+    if vectors.shape[0] != len(support) or vectors.shape[1] != X.shape[1]:
+        # A model of a Gram matrix has no support vectors, only indices.
+        if support.max(initial=-1) >= len(weight):
+            raise InvalidInputError(
+                "the model has support vectors beyond the rows of X: the model was trained on other data."
+            )
+        return support if _is_ours(model) else positive[support]
     for among in (np.arange(len(weight)), positive):
         if support.max(initial=-1) >= len(among):
             continue
@@ -97,7 +115,7 @@ def _codes(model: Any, y: np.ndarray) -> np.ndarray:
 def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Part]:
     codes = _codes(model, y)
     samples, spec = _samples(model, X, weight)
-    cost = weight * np.asarray(model.class_weight_)[codes]
+    class_weight = np.asarray(model.class_weight_)[codes]
     binary = len(model.classes_) == 2
     # Coefficients are made positive for the first class of a pair; a model of two classes stores them positive for classes_[1].
     coefficients = unpack(_dense(model.dual_coef_) * (-1.0 if binary else 1.0), np.asarray(model.n_support_))
@@ -110,15 +128,20 @@ def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) 
         beta[support] = -coefficients[:, k]
         positive = codes[member] == j
         if "nu" in model.get_params(deep=False):
+            # The class weights scale the bounds of β in Gapless, and the weights of the samples in oneDAL; LIBSVM's ν-SVC, which scikit-learn has,
+            # disregards them.
+            counts = weight * class_weight if hasattr(model, "_onedal_estimator") else weight
             problem = nu_forms.nu_classification(
-                samples[member], positive, nu=model.nu, kernel=spec.kernel, sample_weight=cost[member]
-            )
+                samples[member], positive, nu=model.nu, kernel=spec.kernel, sample_weight=counts[member],
+                box_weight=class_weight[member] if _is_ours(model) and model.class_weight is not None else None,
+            )  # fmt: skip
             rho = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
             b = -rho * float(intercepts[k])
             offsets = np.array([b - rho, b + rho])
             parts.append((problem, Point(beta=rho * beta[member], offsets=offsets)))
         else:
-            problem = Problem(samples[member], positive, kernel=spec.kernel, C=model.C, sample_weight=cost[member])
+            cost = (weight * class_weight)[member]
+            problem = Problem(samples[member], positive, kernel=spec.kernel, C=model.C, sample_weight=cost)
             parts.append((problem, Point(beta=beta[member], offsets=np.array([-intercepts[k]]))))
     return parts
 
@@ -126,9 +149,11 @@ def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) 
 def _single(model: Any, X: Any, y: np.ndarray | None, weight: np.ndarray) -> list[Part]:
     samples, spec = _samples(model, X, weight)
     beta = np.zeros(len(weight))
-    beta[_support_rows(model, X, weight)] = _dense(model.dual_coef_)[0]
+    beta[_support_rows(model, X, weight)] = _dense(model.dual_coef_).ravel()
     kept = np.flatnonzero(weight > 0)
     samples, beta, weight = samples[kept], beta[kept], weight[kept]
+    if not np.size(model.intercept_):  # oneDAL's model without support vectors, which cannot predict either
+        raise InvalidInputError("the model has no intercept, so that it predicts nothing that could be certified.")
     b = float(np.ravel(model.intercept_)[0])
     if y is None or not is_regressor(model):
         problem = nu_forms.one_class(samples, nu=model.nu, kernel=spec.kernel, sample_weight=weight)
@@ -136,24 +161,27 @@ def _single(model: Any, X: Any, y: np.ndarray | None, weight: np.ndarray) -> lis
     y = y[kept].astype(np.float64)
     if "nu" in model.get_params(deep=False):
         problem = nu_forms.nu_regression(samples, y, nu=model.nu, C=model.C, kernel=spec.kernel, sample_weight=weight)
-        # A ν-form's ε is not an attribute of the model: without offsets, the point gets the best ε for its w.
-        return [(problem, Point(beta=np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])))]
+        return [(problem, nu_regression_point(problem, beta, b))]
     loss = EpsilonInsensitive(epsilon=float(model.epsilon))
     problem = Problem(samples, y, loss=loss, kernel=spec.kernel, C=model.C, sample_weight=weight)
     return [(problem, Point(beta=beta, offsets=np.array([b])))]
 
 
 def _linear_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Part]:
-    from sklearn.utils import compute_class_weight
-
     if model.penalty != "l2" or model.multi_class != "ovr":
         raise UnsupportedError(
             "certify reads LinearSVC with penalty='l2' and multi_class='ovr'; for the others, Gapless's own LinearSVC has its certificate_."
         )
     codes = _codes(model, y)
-    weight = weight * compute_class_weight(model.class_weight, classes=model.classes_, y=y)[codes]
-    positives = [1] if len(model.classes_) == 2 else list(range(len(model.classes_)))
-    return [_linear_part(model, X, codes == k, as_loss(model.loss), weight, row) for row, k in enumerate(positives)]
+    binary = len(model.classes_) == 2
+    counts = weight if _is_ours(model) or _BALANCE_COUNTS_WEIGHTS else np.ones_like(weight)
+    by_class = weight * class_weights(model.class_weight, model.classes_, codes, counts)[codes]
+    parts = []
+    for row, k in enumerate([1] if binary else range(len(model.classes_))):
+        # As in LIBLINEAR, the weight of a class counts where the class is set against the rest, not within the rest.
+        cost = by_class if binary else np.where(codes == k, by_class, weight)
+        parts.append(_linear_part(model, X, codes == k, as_loss(model.loss), cost, row))
+    return parts
 
 
 def _linear_regressor(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Part]:
