@@ -344,7 +344,7 @@ class _Run:
         certificate = self.best.certificate
         point, last = self.last
         found = last if self.found is None else self.found
-        if status.proven and not found.above - found.below <= self.tol * abs(found.above):
+        if status.proven and not found.is_within(self.tol):
             # What is proven is the gap of a better point than the algorithm's own, and this better point becomes the model.
             own = certificate.point
             assert own is not None

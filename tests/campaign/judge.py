@@ -26,6 +26,7 @@ from tests.campaign.specs import Spec
 MOST_ENTRIES = 40_000
 MOST_NUMBERS = 200_000
 ADVICE = " is slow to converge: after "  # part of the one warning that a fit may give while it goes on
+CLEARLY = 1e-6  # what entries of a Gram matrix are off by, relative to the largest, where rounding explains it no more
 OVERRUN = 5.0  # seconds beyond max_time after which a fit counts as late
 
 
@@ -106,6 +107,25 @@ def _judge_problem(verdict: Verdict, case: Case, caught: list[warnings.WarningMe
     verdict.judged = True
     proven = replace(result.certified, certificate=result.certificate.internal)  # of ½‖w‖² + Σ cξ, as the statement is
     hold(verdict, statement, proven, rival_points(statement) if spec["form"] == "problem" else [])
+    if result.status.name == "CONVERGED":
+        hold_returned(verdict, statement, result, spec["tol"])
+
+
+def hold_returned(verdict: Verdict, statement: Statement, result: Any, tol: float) -> None:
+    """Fail where the model that a converged result holds is not within tol of the certified dual value by itself."""
+    referee = _referee(statement, result.problem)
+    weights = result.w if statement.is_linear else result.expansion
+    primal, dual = referee.primal(rationals(weights), rationals(result.offsets)), result.certificate.internal.dual
+    if primal is None or not math.isfinite(dual):
+        verdict.fail(
+            "returned", "CONVERGED, but the returned model misses its margin or its tube, or there is no dual bound"
+        )
+        return
+    if certainly_less(rational(tol) * abs(primal), primal - rational(dual)):
+        gap = float((arb(primal - rational(dual)) / abs(arb(primal))).mid())
+        verdict.fail(
+            "returned", f"CONVERGED, but the returned model has the gap {gap:.3g} (tol={tol:g})", gap / tol - 1.0
+        )
 
 
 def make_problem(spec: Spec, case: Case) -> gl.Problem:
@@ -194,8 +214,7 @@ def check_status(verdict: Verdict, result: Any, tol: float) -> None:
 
 def hold(verdict: Verdict, statement: Statement, result: Any, rivals: list[tuple[np.ndarray, np.ndarray]]) -> None:
     """Compare the certificate of a result with exact values."""
-    targets = getattr(result.problem.loss, "target", None)
-    referee = Referee(statement) if targets is None else ShortfallReferee(statement, np.asarray(targets))
+    referee = _referee(statement, result.problem)
     if result.status.name == "NOT_SEPARABLE":
         sentence = separates(referee, rivals)
         if sentence:
@@ -207,6 +226,11 @@ def hold(verdict: Verdict, statement: Statement, result: Any, rivals: list[tuple
     ):
         return
     hold_values(verdict, referee, result.certificate, (weights, result.offsets), result.beta, rivals)
+
+
+def _referee(statement: Statement, problem: Any) -> Referee:
+    targets = getattr(problem.loss, "target", None)
+    return Referee(statement) if targets is None else ShortfallReferee(statement, np.asarray(targets))
 
 
 def hold_values(
@@ -233,6 +257,22 @@ def hold_values(
     elif statement.kernel[0] == "sigmoid" and certificate.dual > -math.inf:
         sentence = f"a dual value, {certificate.dual!r}, for a kernel that is not positive semi-definite"
         verdict.fail("refuted_dual", sentence)
+    elif certificate.dual > -math.inf and beta is not None:
+        _hold_indefinite(verdict, statement, beta)
+
+
+def _hold_indefinite(verdict: Verdict, statement: Statement, beta: np.ndarray) -> None:
+    """Fail where the numbers at hand refute a precomputed matrix by more than rounding, and a dual value counts all the same."""
+    used = statement.rows[:, 0].astype(int)
+    gram = np.asarray(statement.gram, dtype=np.float64)[np.ix_(used, used)] if statement.gram is not None else None
+    if gram is None or statement.kernel[0] != "precomputed":
+        return
+    error = CLEARLY * float(np.abs(gram).max())
+    roots = np.sqrt(np.maximum(gram.diagonal(), 0.0) + error)
+    if (gram.diagonal() < -error).any() or (np.abs(gram) > np.outer(roots, roots) + error).any():
+        verdict.fail("refuted_dual", "a dual value, though a minor of two samples refutes the matrix")
+    elif float(beta @ gram @ beta) < -error * float(np.abs(beta).sum()) ** 2:
+        verdict.fail("refuted_dual", "a dual value, though βᵀKβ is negative")
 
 
 def hold_point(verdict: Verdict, certificate: Any, own: Any) -> None:

@@ -18,6 +18,7 @@ KINDS = {
     "refuted_primal": "certificates whose primal an exact dual value refutes",
     "refuted_dual": "certificates whose dual an exact primal value refutes",
     "model": "stored models that are worse than their certificate",
+    "returned": "models returned as CONVERGED that are not within tol by themselves",
     "negative_gap": "certificates with dual above primal",
     "contradiction": "status, warning and certificate contradict each other",
     "not_separable": "NOT_SEPARABLE for data that is separated exactly",

@@ -81,6 +81,16 @@ def test_linear_models_far_from_the_origin(solver: str, intercept: Any, C: float
             hold(result, referee_of(problem, ["linear"]), tol)
 
 
+def test_a_beta_that_misses_its_sum_gives_way_to_the_certified_point():
+    """sdca keeps Σβ = 0 by a penalty alone: what its β is worth, and its w, is not what the repaired β is worth."""
+    for spread in (1.0, 1e-3, 1e3):
+        X, y = spread * np.array([[0.3, -1.2], [0.9, 0.4]]), np.array([0, 1])
+        problem = gl.Problem(X, y, C=100.0)
+        result = gl.solve(problem, "sdca", tol=1e-9)
+        if result.status is gl.Status.CONVERGED:
+            hold(result, referee_of(problem, ["linear"]), 1e-9)
+
+
 def test_the_algorithms_own_point_is_kept_where_it_is_within_tol_itself():
     """Chained by hand elsewhere (tests/textbook): here the certificate's point is a multiple of β, and β is returned as it was."""
     rng = np.random.default_rng(2)

@@ -48,6 +48,11 @@ class Iterate:
     above: float = math.inf
     below: float = -math.inf
 
+    def is_within(self, tol: float) -> bool:
+        """Whether P − D is proven to be at most tol·|P|."""
+        gap = self.above - self.below
+        return math.isfinite(gap) and gap <= tol * abs(self.above)
+
 
 @record
 class PrimalPoint:
