@@ -15,6 +15,7 @@ from tests.campaign.judge import judge
 from tests.campaign.runner import run
 from tests.campaign.specs import draw
 from tests.campaign.summary import FOLDER, Summary, table
+from tests.campaign.uses import CHECKS, check
 
 
 def main() -> int:
@@ -31,6 +32,12 @@ def main() -> int:
         metavar="ROUNDS",
         help="signals, kills, full disks, forks, threads and memory instead of problems",
     )
+    parser.add_argument(
+        "--uses",
+        type=int,
+        metavar="ROUNDS",
+        help="certify, paths, leave-one-out, probabilities and searches instead of problems",
+    )
     parser.add_argument("--report", action="store_true", help="print the table of the last run")
     options = parser.parse_args()
     if options.report:
@@ -40,6 +47,8 @@ def main() -> int:
         return _replay(options.replay)
     if options.faults:
         return _faults(options.faults)
+    if options.uses:
+        return _uses(options.seed, options.first, options.uses)
     return _campaign(options.seed, options.first, options.count, options.jobs)
 
 
@@ -60,6 +69,16 @@ def _faults(rounds: int) -> int:
             wrong = fault(rounds, Path(folder))
         failed += bool(wrong)
         print(f"{fault.__name__}: {'; '.join(wrong) or 'passed'}", flush=True)
+    return 1 if failed else 0
+
+
+def _uses(seed: int, first: int, rounds: int) -> int:
+    failed = 0
+    for index in range(first, first + rounds):
+        for sentence in check(seed, index):
+            failed += 1
+            print(sentence, flush=True)
+    print(f"{rounds:,} rounds of {', '.join(kind.__name__ for kind in CHECKS)}: {failed or 'no'} failures")
     return 1 if failed else 0
 
 

@@ -59,7 +59,7 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
     violation = _violation(problem, beta, f + b)
     dual = DualPoint(value, beta, box_violation, sum_violation, violation, refutation=problem.refutation)
     if isinstance(point, Point) and point.offsets is not None:
-        return level(_as_it_stands(problem, point, point.offsets), dual)
+        return level(problem, _as_it_stands(problem, point, point.offsets), dual)
 
     w = weights(problem.X, beta) if problem.is_linear else None
     candidates = [_primal(problem, f, b, square, w, beta, own=True)]
@@ -72,12 +72,15 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
         f, square, b = _values(problem, expansion)
         w = weights(problem.X, expansion) if problem.is_linear else None
         candidates.append(_primal(problem, f, b, square, w, expansion, own=False))
-    return level(min(candidates, key=lambda candidate: candidate.value), dual)
+    return level(problem, min(candidates, key=lambda candidate: candidate.value), dual)
 
 
-def level(primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint]:
+def level(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> tuple[PrimalPoint, DualPoint]:
     """Both points, with D lowered to P where it is above P by no more than a rounding error: nothing is rounded outwards in this module."""
-    level = primal.value < dual.value <= primal.value + _ROUNDING * abs(primal.value)
+    size = abs(primal.value) + float(
+        np.abs(problem.totals) @ np.abs(primal.offsets)
+    )  # the terms of P may cancel in a ν-form
+    level = primal.value < dual.value <= primal.value + _ROUNDING * size
     return primal, replace(dual, value=primal.value) if level else dual
 
 

@@ -17,8 +17,8 @@ from gapless.record import record
 class Point:
     """What a solver offers: dual variables, or primal weights, or both. ``expansion`` holds the coefficients of w where they are not β itself.
 
-    Of a w without ``b`` the proof takes the best b for this w, also for the dual point that w suggests where there is no β (−c ℓ′ at w and b). A point
-    with ``offsets`` is a model to be judged as it stands: the proof takes these offsets, and does not look for better ones.
+    Of a w without ``b`` the proof takes the best b for this w, also for the dual point that w suggests where there is no β (−c ℓ′ at w and b). A
+    point with ``offsets`` is a model to be judged as it stands: the proof takes these offsets, and does not look for better ones.
     """
 
     beta: np.ndarray | None = None

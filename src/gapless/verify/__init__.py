@@ -124,5 +124,5 @@ def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[Prima
         if (
             evaluation is evaluate_independently
         ):  # the two sides come from two evaluations, and nothing is rounded outwards in NumPy
-            primal, dual = level(primal, dual)
+            primal, dual = level(problem, primal, dual)
     return combine(primal, dual).stated(problem.scale)
