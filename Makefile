@@ -27,7 +27,7 @@ BENCHMARKS := $(filter-out benchmarks/_% benchmarks/before.py benchmarks/gallery
 .DEFAULT_GOAL := help
 .PHONY: help setup native stubs test test-slow test-everywhere test-oldest slowest campaign mutations lint format sanitize figures docs demo wheel clean
 .PHONY: bench bench-before bench-proofs bench-cold bench-kernel bench-linear bench-sdca bench-kernelised bench-tiles bench-unscaled bench-gallery
-.PHONY: bench-selection bench-search-sizes bench-tune
+.PHONY: bench-selection bench-search-sizes bench-tune bench-sizes bench-vendor
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -164,6 +164,12 @@ bench-selection: $(READY) $(NATIVE) ## grid searches against scikit-learn's, ove
 
 bench-search-sizes: $(READY) $(NATIVE) ## searches of every estimator at every size against scikit-learn's: 40 minutes, and rivals once
 	$(BIN)/python benchmarks/search_sizes.py
+
+bench-sizes: $(READY) $(NATIVE) ## every estimator and option on many kinds of data, 500 to 30,000 samples: an hour, and hours of rivals once
+	$(BIN)/python benchmarks/sizes.py
+
+bench-vendor: $(READY) $(NATIVE) ## Intel's own table of support vector machines, with a judgement of every model: minutes, and an hour of rivals once
+	$(BIN)/python benchmarks/vendor.py
 
 # Without its dependencies: they are here, and another PyTorch is not wanted.
 bench-tune: $(READY) $(NATIVE) ## train and tune, 500 fits a cell, against the table of a GPU paper: half an hour, and two hours of TorchKM once

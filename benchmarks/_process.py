@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import multiprocessing as mp
 import os
 import signal
@@ -36,7 +37,11 @@ class Process:
         if not self._pipe.poll(limit + 1.0):
             self.close()
             return None
-        answer = self._pipe.recv()
+        try:
+            answer = self._pipe.recv()
+        except EOFError:
+            self.close()
+            raise RuntimeError(f"The process has died of {message!r}.") from None
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -44,7 +49,8 @@ class Process:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has died by itself
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.join()
             self._process = None
             atexit.unregister(self.close)
