@@ -112,12 +112,13 @@ def text(outcomes: list[Outcome], limit: float) -> str:
 
 def _method(limit: float) -> str:
     return f"""\
-Seconds of `fit`, medians of fits in turns (5 below 0.3 s, 3 below 1.5 s, else one), each system in a process of its own and at its own default
-tol. A fit is ended after {limit:g} s (">"). †: a rival's fit that was kept from an earlier run. Promises of ours: gap within tol, no warning, no
-support vector whose coefficients are below 1e-12 of the largest, and a mean loss on 1,000 further samples (the share of wrong classes, the mean
-absolute error, how far outliers are outside in units of the offset) that is that of scikit-learn up to chance: four standard errors of the
-difference, sample by sample. Kernel logistic regression is compared with scikit-learn's logistic regression on a Cholesky factor of the kernel matrix; the
-references of the perceptron and of Fisher's discriminant are other methods, of which only the loss is compared."""
+Seconds of `fit`, medians of fits in turns (5 below 0.3 s, 3 below 1.5 s, else one; below 50 ms each is the median of five), each system in a
+process of its own and at its own default tol. A fit is ended after {limit:g} s (">"). †: a rival's fit that was kept from an earlier run.
+Promises of ours: gap within tol, no warning, no support vector whose coefficients are below 1e-12 of the largest, and a mean loss on 1,000
+further samples (the share of wrong classes, the mean absolute error, how far outliers are outside in units of the offset) that is that of
+scikit-learn up to chance: four standard errors of the difference, sample by sample. Kernel logistic regression is compared with scikit-learn's
+logistic regression on a Cholesky factor of the kernel matrix; the references of the perceptron and of Fisher's discriminant are other methods,
+of which only the loss is compared."""
 
 
 def _summary(outcomes: list[Outcome]) -> str:
