@@ -1,10 +1,13 @@
 // Bindings of native/smo/every_pair.hpp.
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include <nanobind/stl/optional.h>
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
+#include "bind/kernels.hpp"
 #include "smo/every_pair.hpp"
 
 namespace gapless::bind {
@@ -12,12 +15,15 @@ namespace {
 
 // The pairs of classes, the arrays that they are read from, and what was found.
 struct EveryPair {
-  In2<double> K;
+  std::optional<In2<double>> K;
+  nb::object kept;  // the object of the panels
+  Panels* panels;
   In<double> g, r;
   In<Index> places, starts, firsts;
   In<double> cost;
   std::optional<In<double>> halves;
   smo::ClassPairs pairs = {.K = square(),
+                           .panels = panels,
                            .g = view(g),
                            .r = view(r),
                            .places = view(places),
@@ -27,7 +33,10 @@ struct EveryPair {
                            .halves = halves ? view(*halves) : Vector()};
   smo::PairSolutions found{pairs};
 
-  Matrix<const double> square() const { return {K.data(), count(K.shape(0)), count(K.shape(1)), count(K.shape(1))}; }
+  Matrix<const double> square() const {
+    if (!K) return {};
+    return {K->data(), count(K->shape(0)), count(K->shape(1)), count(K->shape(1))};
+  }
 };
 
 template <class T>
@@ -38,14 +47,25 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T>& values, nb::handle 
 }  // namespace
 
 void bind_every_pair(nb::module_& m) {
-  nb::class_<EveryPair> every(m, "EveryPair", "One-vs-one on one Gram matrix: each pair of classes solved and proven; native/smo/every_pair.hpp.");
+  nb::class_<EveryPair> every(m, "EveryPair", "One-vs-one on a Gram matrix or on panels: each pair of classes solved and proven; native/smo/every_pair.hpp.");
   every
       .def(
           "__init__",
           [](EveryPair* self, In2<double> K, In<double> g, In<double> r, In<Index> places, In<Index> starts, In<Index> firsts, In<double> cost,
-             std::optional<In<double>> halves) { new (self) EveryPair{K, g, r, places, starts, firsts, cost, halves};
+             std::optional<In<double>> halves) {
+            new (self) EveryPair{K, nb::object(), nullptr, g, r, places, starts, firsts, cost, halves};
           },
           nb::arg("K"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("firsts"), nb::arg("cost"),
+          nb::arg("halves") = nb::none())
+      .def(
+          "__init__",
+          [](EveryPair* self, nb::object panels, In<double> g, In<double> r, In<Index> places, In<Index> starts, In<Index> firsts,
+             In<double> cost, std::optional<In<double>> halves) {
+            Panels* const of = nb::cast<PanelsObject&>(panels).panels.get();
+            if (of->is_single()) throw std::invalid_argument("panels must have entries in float64.");
+            new (self) EveryPair{std::nullopt, std::move(panels), of, g, r, places, starts, firsts, cost, halves};
+          },
+          nb::arg("panels"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("firsts"), nb::arg("cost"),
           nb::arg("halves") = nb::none())
       .def(
           "run",

@@ -150,7 +150,7 @@ void bind_kernels(nb::module_& m) {
   type.def_prop_ro("is_single", [](const PanelsObject& self) { return self.panels->is_single(); });
   type.def_prop_ro("is_costly", [](const PanelsObject& self) { return self.panels->is_costly(); });
   type.def_prop_ro("has_bounds", [](const PanelsObject& self) { return self.panels->has_bounds(); });
-  type.def_prop_ro("entries", [](const PanelsObject& self) { return self.panels->entries; });
+  type.def_prop_ro("entries", [](const PanelsObject& self) { return self.panels->entries(); });
   type.def(
       "expand",
       [](PanelsObject& self, In<Index> left, In<double> c, Index begin, Index end, InOut<double> out) {

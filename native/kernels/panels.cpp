@@ -40,7 +40,7 @@ class PanelsOf final : public Panels {
     // Tiles begin at multiples of the grain: the first may begin before `begin`.
     const Index grain = node_->right_grain(), from = begin / grain * grain;
     accumulate(*rows, length(left), c.data(), whole(), from, begin, end, out);
-    entries += static_cast<double>(left.size()) * static_cast<double>(end - begin);
+    computed(static_cast<double>(left.size()) * static_cast<double>(end - begin));
   }
 
   void expand(Places left, Vector c, Places to, double* out) override {
@@ -51,7 +51,7 @@ class PanelsOf final : public Panels {
     std::vector<double> sums(to.size(), 0.0);
     accumulate(*rows, length(left), c.data(), *others, 0, 0, length(to), sums.data());
     for (std::size_t k = 0; k < to.size(); ++k) out[to[k]] += sums[k];
-    entries += static_cast<double>(left.size()) * static_cast<double>(to.size());
+    computed(static_cast<double>(left.size()) * static_cast<double>(to.size()));
   }
 
   void extend(Places chosen, Index known, double shift, Matrix<float> out) override { extend_any(chosen, known, shift, out); }
@@ -79,7 +79,7 @@ class PanelsOf final : public Panels {
         multiply(own, columns, q, *right, n, {out.row(at), n, q, out.stride});
       }
     }
-    entries += static_cast<double>(size()) * static_cast<double>(Z.size());
+    computed(static_cast<double>(size()) * static_cast<double>(Z.size()));
   }
 
   void apply_bounded(const Samples& Z, Matrix<const double> c, Matrix<double> out, Matrix<double> bounds) override {
@@ -120,7 +120,7 @@ class PanelsOf final : public Panels {
         }
       }
     }
-    entries += static_cast<double>(n) * static_cast<double>(Z.size());
+    computed(static_cast<double>(n) * static_cast<double>(Z.size()));
   }
 
   void own(Vector c, double* out) override {
@@ -151,7 +151,7 @@ class PanelsOf final : public Panels {
     });
     for (Index piece = 0; piece < sums; ++piece)
       for (Index j = 0; j < n; ++j) out[j] += parts[static_cast<std::size_t>(piece * n + j)];
-    entries += 0.5 * static_cast<double>(n) * static_cast<double>(n);
+    computed(0.5 * static_cast<double>(n) * static_cast<double>(n));
   }
 
  private:
@@ -250,7 +250,7 @@ class PanelsOf final : public Panels {
       const auto left = node_->left(X_, this->chosen(chosen));
       const Index grain = node_->right_grain(), from = begin / grain * grain, wide = up_to(stretch, grain);
       fill(*left, length(chosen), whole(), from, begin, end, wide, out);
-      entries += static_cast<double>(chosen.size()) * static_cast<double>(end - begin);
+      computed(static_cast<double>(chosen.size()) * static_cast<double>(end - begin));
     }
   }
 
@@ -265,7 +265,7 @@ class PanelsOf final : public Panels {
         const auto left = node_->left(Z, run(at, n));
         fill(*left, n, whole(), 0, 0, size(), up_to(stretch, node_->right_grain()), {out.row(at), n, size(), out.stride});
       }
-      entries += static_cast<double>(size()) * static_cast<double>(Z.size());
+      computed(static_cast<double>(size()) * static_cast<double>(Z.size()));
     }
   }
 
@@ -347,7 +347,7 @@ class PanelsOf final : public Panels {
         }
         reflect(out, mirrored, known + j1, top, wide, room);  // the square on the diagonal, when all of its entries are written
       });
-      entries += static_cast<double>(fresh) * 0.5 * static_cast<double>(m + known);
+      computed(static_cast<double>(fresh) * 0.5 * static_cast<double>(m + known));
     }
   }
 

@@ -4,6 +4,7 @@
 // the number of threads, and neither does any result. The pool shares the work, and Ctrl-C is heard between pieces.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "core/span.hpp"
@@ -20,7 +21,7 @@ class Panels {
   virtual bool is_costly() const = 0;    // whether an entry takes many times as long to compute as to read
   virtual bool has_bounds() const = 0;   // whether apply_bounded has error bounds: for RBF, whose errors are relative to the entries
   virtual bool sums_rows() const = 0;    // whether expand takes its sums from those of rows (kernels/linear_sums.hpp), so that no entry is computed
-  double entries = 0.0;                  // the number of entries that were computed
+  double entries() const { return entries_.load(std::memory_order_relaxed); }  // the number of entries that were computed
 
   // out[j] += Σ over i of c[i] k(x_left[i], x_j), for begin ≤ j < end; out has a place for each of the n samples.
   virtual void expand(Places left, Vector c, Index begin, Index end, double* out) = 0;
@@ -50,6 +51,17 @@ class Panels {
 
   // out[j] = Σ over all samples x of k(x_j, x) c(x), where each entry is computed once for its row and its column.
   virtual void own(Vector c, double* out) = 0;
+
+ protected:
+  // Atomic, since threads that work on problems of their own may share the panels.
+  void computed(double more) {
+    double now = entries();
+    while (!entries_.compare_exchange_weak(now, now + more, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<double> entries_ = 0.0;
 };
 
 // The panels of a kernel on the samples X, whose arrays must outlive the panels.

@@ -26,7 +26,8 @@ class OnePair {
   void state(const ClassPairs& pairs, Index k) {
     const Index begin = pairs.starts[k], n = pairs.starts[k + 1] - begin, first = pairs.firsts[k];
     const bool nu = !pairs.halves.empty();
-    places_ = pairs.places.subspan(begin, n);
+    const Places places = pairs.places.subspan(begin, n);
+    take_entries(pairs, places);
     cost_ = pairs.cost.subspan(begin, n);
     zeros_.resize(n, 0.0);
     p_.assign(n, 0.0);
@@ -38,9 +39,9 @@ class OnePair {
     groups_.assign(n, 0);
     start_.assign(n, 0.0);
     for (Index i = 0; i < n; ++i) {
-      diagonal_[i] = pairs.K(places_[i], places_[i]);
-      g_[i] = pairs.g[places_[i]];
-      r_[i] = pairs.r[places_[i]];
+      diagonal_[i] = K_(places_[i], places_[i]);
+      g_[i] = pairs.g[places[i]];
+      r_[i] = pairs.r[places[i]];
       if (i < first) {
         lower_[i] = -cost_[i];
         if (nu) groups_[i] = 1;
@@ -75,7 +76,7 @@ class OnePair {
                      .shift = 0.0,
                      .zero = zero_level(pairs),
                      .entry_work = 1.0},
-                    {.given = pairs.K, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
+                    {.given = K_, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
   }
 
   // Whether a gap and a dual value prove that the optimum of a ν-SVC is zero (counts_as_zero of gapless/proof/zero.py).
@@ -87,7 +88,7 @@ class OnePair {
     std::vector<double> mean(n, 0.0);
     double all = 0.0, farthest = 0.0;
     for (Index i = 0; i < n; ++i) {
-      const double* row = pairs.K.row(places_[i]);
+      const double* row = K_.row(places_[i]);
       for (Index j = 0; j < n; ++j) mean[i] += row[places_[j]] / static_cast<double>(n);
       all += mean[i] / static_cast<double>(n);
     }
@@ -96,20 +97,32 @@ class OnePair {
   }
 
   // Writes the β of the proven model.
-  proof::TableProof prove(const ClassPairs& pairs, Vector point, Out beta, std::span<proof::Interval> offsets, proof::TableRoom& room) {
+  proof::TableProof prove(Vector point, Out beta, std::span<proof::Interval> offsets, proof::TableRoom& room) {
     f_.resize(point.size());
     const proof::Repair repair = proof::feasible(lower_, upper_, groups_, totals_, true, point, beta);
-    const Index terms = proof::expand(pairs.K, places_, beta, f_);
+    const Index terms = proof::expand(K_, places_, beta, f_);
     const proof::TableProof proven = proof::prove(to_prove_, repair, beta, f_, static_cast<double>(terms), offsets, room);
     for (double& b : beta) b /= proven.margin;
     return proven;
   }
 
-
   Index size() const { return length(places_); }
   Index groups() const { return count(totals_.size()); }
 
  private:
+  void take_entries(const ClassPairs& pairs, Places places) {
+    K_ = pairs.K;
+    places_ = places;
+    if (pairs.panels == nullptr) return;
+    const Index n = length(places);
+    while (count(order_.size()) < n) order_.push_back(count(order_.size()));
+    if (count(table_.size()) < n * n) table_ = std::vector<double>(static_cast<std::size_t>(n * n));
+    const Matrix<double> table = {table_.data(), n, n, n};
+    pairs.panels->extend(places, 0, 0.0, table);
+    K_ = {table_.data(), n, n, n};
+    places_ = Places(order_).first(static_cast<std::size_t>(n));
+  }
+
   // The samples of one class of a ν-SVC, from the first on at their bounds, until they have the sum that they must have (first_point of
   // gapless/proof/feasible.py).
   void begin_at_bounds(Index begin, Index end) {
@@ -126,14 +139,16 @@ class OnePair {
     if (pairs.halves.empty()) return 0.0;
     double farthest = 0.0;
     for (Index i = 0; i < size(); ++i)
-      farthest = std::max(farthest, 0.25 * (diagonal_[i] - 2.0 * pairs.K(places_[0], places_[i]) + diagonal_[0]));
+      farthest = std::max(farthest, 0.25 * (diagonal_[i] - 2.0 * K_(places_[0], places_[i]) + diagonal_[0]));
     const double size = no_length * 2.0 * totals_[0];
     return 0.5 * size * size * farthest;
   }
 
-  Places places_;
+  Matrix<const double> K_ = {};
+  Places places_;  // in K_
   Vector cost_;
-  std::vector<double> p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
+  std::vector<Index> order_;
+  std::vector<double> table_, p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
   std::vector<Index> groups_;
   proof::TableProblem to_prove_ = {};
 };
@@ -160,7 +175,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
     steps += advance.iterations;
     found.steps[k] = steps;
     if (advance.outcome != SmoOutcome::ready) return leave();
-    const proof::TableProof proven = pair.prove(pairs, engine->beta(), beta, room.offsets, room.proof);
+    const proof::TableProof proven = pair.prove(engine->beta(), beta, room.offsets, room.proof);
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
     const bool close = gap <= goal && std::isfinite(proven.primal);
     if (proven.violation <= targets.kkt && (close || pair.counts_as_zero(pairs, gap, proven.dual))) {

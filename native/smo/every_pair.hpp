@@ -1,5 +1,6 @@
-// One-vs-one on one Gram matrix: the problem of each pair of classes is solved by pairs of variables (smo/engine.hpp) and proven
+// One-vs-one: the problem of each pair of classes is solved by pairs of variables (smo/engine.hpp) and proven
 // (proof/table_proof.hpp), pair after pair, without a return to Python in between. Threads share the pairs of classes; no result depends on how.
+// Kernel entries are those of one Gram matrix or, where that would be too large, of a table that is filled for each pair when it is its turn.
 //
 // A pair of classes is done where its proof keeps both bounds that were asked for, or shows that its optimum is zero. The others are left to the
 // caller: those that take more steps than allowed, and those that need another kind of proof.
@@ -8,14 +9,16 @@
 #include <vector>
 
 #include "core/span.hpp"
+#include "kernels/panels.hpp"
 
 namespace gapless::smo {
 
-// The pairs of classes. The samples of pair k are places[starts[k]] to places[starts[k + 1] − 1], as rows of the matrix K; the first `firsts[k]` of
-// them belong to its first class, for which y = −1, and the others to its second, for which y = 1. `cost` goes with `places`.
+// The pairs of classes. The samples of pair k are places[starts[k]] to places[starts[k + 1] − 1], as rows of the matrix K or samples of the panels; the
+// first `firsts[k]` of them belong to its first class, for which y = −1, and the others to its second, for which y = 1. `cost` goes with `places`.
 struct ClassPairs {
   Matrix<const double> K;
-  Vector g, r;  // of each row of K, for the proof (proof/table_proof.hpp)
+  Panels* panels = nullptr;  // in float64, in place of K
+  Vector g, r;               // of each row of K or sample of the panels, for the proof (proof/table_proof.hpp)
   Places places, starts, firsts;
   Vector cost;
   Vector halves;  // of a ν-SVC: for each pair what β sums to over its second class, and less that over its first; empty for the hinge loss

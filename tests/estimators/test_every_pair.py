@@ -19,7 +19,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import gapless as gl
 from gapless import _native
 from gapless.errors import Interrupted, InvalidInputError
-from gapless.estimators import every_pair, kernel_spec, one_vs_one
+from gapless.estimators import base, every_pair, kernel_spec, one_vs_one
 from gapless.estimators.every_pair import EveryPair
 from gapless.estimators.multiclass import pairs
 from gapless.proof.certificate import Point, evaluate
@@ -98,6 +98,11 @@ def problems_of(model, X, y, weight):
             yield gl.Problem(samples[rows], positive, kernel=kernel, C=model.C, sample_weight=weight[rows] * box[rows])
 
 
+def has_features(model):
+    """Whether the kernel is one of features, and not given as a matrix."""
+    return not callable(model.kernel) and model.kernel != "precomputed"
+
+
 # --- the same models
 
 
@@ -114,14 +119,48 @@ def test_all_is_as_one_by_one(case):
         assert one.reach.distance == ours.distance_bound and one.reach.offsets.shape == other.reach.offsets.shape
         assert (one.reach.offsets[:, 0] <= other.reach.offsets[:, 1]).all()
         assert (one.reach.offsets[:, 1] >= other.reach.offsets[:, 0]).all()
-    kernel = not callable(model.kernel) and model.kernel != "precomputed"
-    if kernel:
+    if has_features(model):
         (low, high), (least, most) = fast.decision_interval(data[0]), slow.decision_interval(data[0])
         assert (np.maximum(low, least) <= np.minimum(high, most)).all()
     assert vars(fast).keys() == vars(slow).keys()
     for name in ("support_", "dual_coef_", "intercept_", "n_iter_", "_n_support", "_scales", "alpha_"):
         one, other = getattr(fast, name), getattr(slow, name)
         assert type(one) is type(other) and one.dtype == other.dtype, name
+
+
+@pytest.mark.parametrize("case", [case for case in CASES.values() if has_features(case[0])], ids=repr)
+def test_without_a_matrix_for_all_every_pair_has_its_own(case, monkeypatch):
+    model, *data = case
+    whole = in_one_go(model, *data)
+    monkeypatch.setattr(base, "small_gram", lambda *_: None)
+    apart = in_one_go(model, *data)
+    for one, other in zip(apart._solved, whole._solved, strict=True):
+        assert one.proven and one.status is other.status
+        assert one.certificate.relative_gap <= model.tol and one.certificate.kkt_violation <= model.tol / 4
+        assert max(one.certificate.dual, other.certificate.dual) <= min(
+            one.certificate.primal, other.certificate.primal
+        )
+    (low, high), (least, most) = apart.decision_interval(data[0]), whole.decision_interval(data[0])
+    assert (np.maximum(low, least) <= np.minimum(high, most)).all()
+
+
+def test_threads_change_nothing_where_every_pair_has_its_own_matrix(monkeypatch):
+    monkeypatch.setattr(base, "small_gram", lambda *_: None)
+    found = []
+    for threads in (1, 2):
+        before = _native.limit_threads_here(threads)
+        try:
+            found.append(in_one_go(gl.SVC(), X, Y))
+        finally:
+            _native.limit_threads_here(before)
+    assert_array_equal(found[0].dual_coef_, found[1].dual_coef_)
+    assert_array_equal(found[0].intercept_, found[1].intercept_)
+
+
+def test_samples_of_huge_numbers_are_left_to_the_usual_way(monkeypatch):
+    monkeypatch.setattr(base, "small_gram", lambda *_: None)
+    with pytest.raises(InvalidInputError):
+        gl.SVC(kernel="poly", gamma=1.0).fit(1e120 * X, Y)
 
 
 def test_each_proof_holds_for_the_stated_problem(case):

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from gapless import _native
 from gapless.estimators.multiclass import ClassPairs
+from gapless.kernels import RBF, Panels
 
 AIM = {
     "gap": 1e-3,
@@ -129,6 +130,40 @@ def test_threads_change_nothing():
             _native.limit_threads_here(before)
     for name, other in ((name, other) for name in FIELDS for other in found[1:]):
         assert_array_equal(getattr(other, name), getattr(found[0], name))
+
+
+@pytest.mark.parametrize("nu", [0.0, 0.5])
+def test_panels_in_place_of_the_matrix(nu):
+    """The entries of each pair are computed when it is solved, and are those of the matrix except for rounding."""
+    rng = np.random.default_rng(2)
+    task = Task(nu=nu)
+    X = rng.normal(size=(len(task.K), 3))
+    task.K = rbf_kernel(X, gamma=0.4)
+    given = task.run()
+    members = task.members
+    panels = Panels(RBF(0.4), X, np.float64).native
+    native = _native.EveryPair(
+        panels, np.ones(len(X)), np.zeros(len(X)), task.places[members.samples], members.starts, members.n_first, task.cost, task.halves
+    )  # fmt: skip
+    native.run(**AIM)
+    both = (native.done > 0) & (given.done > 0)
+    assert both.sum() >= 10
+    for one, other in ((native, given), (given, native)):
+        assert (one.dual[both] <= other.primal[both] * (1 + 1e-9 * np.sign(other.primal[both]))).all()
+    for k, (K, y, c, beta, _) in enumerate(parts(task, native)):
+        if not both[k]:
+            continue
+        assert ((y * beta >= 0) & (np.abs(beta) <= c * (1 + 1e-9))).all()
+        assert_allclose(native.plain_dual[k], (0.0 if nu else np.abs(beta).sum()) - 0.5 * beta @ K @ beta, rtol=1e-2)
+
+
+def test_panels_in_single_precision_are_refused():
+    members = ClassPairs(np.arange(6) // 2, 3)
+    panels = Panels(RBF(1.0), np.eye(6)).native
+    with pytest.raises(ValueError, match="float64"):
+        _native.EveryPair(
+            panels, np.ones(6), np.zeros(6), members.samples, members.starts, members.n_first, np.ones(12)
+        )
 
 
 def test_what_is_bounded_is_left_undone():

@@ -1,9 +1,10 @@
-"""One-vs-one of many classes in one go: all pairs of classes whose samples share a Gram matrix are solved and proven by one native call.
+"""One-vs-one of many classes in one go: all pairs of classes are solved and proven by one native call, where the pairs are small.
 
 A pair of few samples takes microseconds, and the objects that tell of it (a problem, a loop, a result, a certificate, a trace) take far longer. So
 pairs of variables, up to a bound on their number, are made for all pairs of classes by
 ``native/smo/every_pair.hpp``, with the proof of each by ``native/proof/table_proof.hpp``. A pair whose proof keeps both bounds is done. Every other
-pair is left to the usual way, which goes on from there. What a fit needs of all pairs are arrays; the objects are made when somebody looks at them.
+pair is left to the usual way, which goes on from there. Kernel entries are those of one Gram matrix, or each pair has a table of its own while it is
+solved. What a fit needs of all pairs are arrays; the objects are made when somebody looks at them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gapless.data.scale import LARGEST
 from gapless.estimators.multiclass import ClassPairs
 from gapless.estimators.solved import Solved
 from gapless.estimators.stages import few_features, turns
-from gapless.kernels import Precomputed, Validity
+from gapless.kernels import Kernel, Panels, Precomputed, Validity
 from gapless.kernels.rounding import magnitudes
 from gapless.proof.certificate import Certificate, Point
 from gapless.proof.interval import Reach
@@ -28,10 +29,12 @@ from gapless.record import changed
 from gapless.result import Status
 from gapless.solve import AHEAD, STRICTER
 from gapless.solvers import SMO
-from gapless.solvers.smo.samples import FEW
 from gapless.trace import Trace
 
 _TURNS = 200  # the most pairs of variables for each sample: problems that take more than these are few, and are left to the usual way
+# The most samples of a pair. By hand, for Gaussian clusters that hardly overlap, which need few kernel entries: with 1,500 samples a table of
+# all entries takes less than the objects of a solve do, with 3,000 it takes several times as long as the entries that are needed.
+_LARGEST = 1600
 _FULL = 1e-9  # a class whose β sum to all that their bounds allow, except for this share, counts as full; by hand: it decides about time alone
 
 
@@ -113,17 +116,22 @@ class Found(NamedTuple):
 class EveryPair:
     """All pairs of classes of a fit: those that the native call has done, as arrays, and those that were solved otherwise, as objects."""
 
-    def __init__(self, members: ClassPairs, places: np.ndarray, kernel: Precomputed, terms: PairTerms) -> None:
+    def __init__(self, members: ClassPairs, samples: Any, kernel: Kernel, terms: PairTerms) -> None:
         self._starts, self._able = members.starts, terms.able
-        column = np.arange(len(kernel.gram), dtype=np.float64)[:, None]
-        g, r = magnitudes(kernel, column)
+        entries: Any
+        if isinstance(kernel, Precomputed):
+            column = np.arange(len(kernel.gram), dtype=np.float64)[:, None]
+            entries, seen, places = kernel.gram, column, kernel.indices(samples)[members.samples]
+        else:
+            entries, seen, places = Panels(kernel, samples, np.float64).native, samples, members.samples
+        g, r = magnitudes(kernel, seen)
         self._native: Any = _native.EveryPair(
-            kernel.gram, g, r, places[members.samples], members.starts, members.n_first, terms.cost, terms.halves
+            entries, g, r, places, members.starts, members.n_first, terms.cost, terms.halves
         )
         largest = int((members.n_first + members.n_second).max())
-        X = None if terms.halves is not None else few_features(*kernel.formula(column))
+        X = None if terms.halves is not None else few_features(*kernel.formula(seen))
         self._turns = _TURNS if X is None else min(_TURNS, turns(X, largest))
-        squares = np.maximum(0.0, kernel.diag(column))[places[members.samples]]
+        squares = np.maximum(0.0, kernel.diag(seen))[places]
         self._longest = np.sqrt(np.maximum.reduceat(squares, members.starts[:-1]))
         self._made: dict[int, Solved] = {}
 
@@ -254,17 +262,20 @@ class EveryPair:
 def every_pair(
     members: ClassPairs, samples: Any, kernel: Any, terms: PairTerms | None, cache_mb: float
 ) -> EveryPair | None:
-    """The pairs of classes of a fit, to be tried in one go; None without ``terms``, and where pairs are large, without a common matrix, or out of the
-    ordinary. ``samples`` is a column of places in the matrix of ``kernel``, where that is a matrix.
+    """The pairs of classes of a fit, to be tried in one go; None without ``terms``, and where pairs are large or out of the ordinary. ``samples`` are
+    those of the kernel: a column of places where it is a matrix.
     """
-    if terms is None or not isinstance(kernel, Precomputed):
+    if terms is None or not isinstance(kernel, Kernel) or kernel.validity is Validity.NOT_VALID:
         return None
-    gram, largest = kernel.gram, int((members.n_first + members.n_second).max())
-    fits = gram.dtype == np.float64 and gram.flags.carray and largest <= FEW and 8 * largest**2 <= cache_mb * 2**20
-    if not fits or kernel.validity is Validity.NOT_VALID or kernel.refutation(samples):
+    largest = int((members.n_first + members.n_second).max())
+    if largest > _LARGEST or 8 * largest**2 > cache_mb * 2**20:
         return None
+    if isinstance(kernel, Precomputed):
+        usable = kernel.gram.dtype == np.float64 and kernel.gram.flags.carray and not kernel.refutation(samples)
+    else:  # of a kernel that is only assumed to be valid, the entries of each pair may refute it
+        usable = kernel.validity is Validity.BY_CONSTRUCTION and not Panels(kernel, samples, np.float64).costly
     # What is out of these bounds is refused in words where a problem is stated.
     low, high = float(terms.cost.min()), float(terms.cost.max())
-    if not (low >= 1 / LARGEST and high <= LARGEST and float(gram.diagonal().max()) <= LARGEST**2):
+    if not (usable and low >= 1 / LARGEST and high <= LARGEST and float(kernel.diag(samples).max()) <= LARGEST**2):
         return None
-    return EveryPair(members, kernel.indices(samples), kernel, terms)
+    return EveryPair(members, samples, kernel, terms)
