@@ -77,6 +77,15 @@ def test_the_same_folds_have_the_same_stages_and_small_or_whole_searches_have_on
     assert len(stages_of(list(LeaveOneOut().split(TARGETS[:20])), TARGETS[:20], False)) == 1
 
 
+def test_rows_in_no_fold_change_nothing():
+    used = np.flatnonzero(np.arange(N) % 3 > 0)
+    folds = list(KFold(5).split(used))
+    for y, of_classes in ((LABELS, True), (TARGETS, False)):
+        among_all = stages_of([(used[train], used[test]) for train, test in folds], y, of_classes)[0]
+        alone = stages_of(folds, y[used], of_classes)[0]
+        assert np.array_equal(among_all.rows, used[alone.rows])
+
+
 def test_masks_are_rows_and_rows_in_no_fold_are_in_no_stage():
     train = np.arange(N) < 2000
     test = (np.arange(N) >= 2000) & (np.arange(N) < 3000)

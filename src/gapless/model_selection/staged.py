@@ -3,7 +3,8 @@
 On the first stage a :class:`WideningSearch` fits the grid. A candidate goes on to the samples of the next stage where, on those of this one,
 
 - its mean score is less than a standard error below that of the best one, and
-- no candidate with a smaller C scores as well: a fit takes the longer, the larger C is, and what a larger C gains has to be seen on few first.
+- no candidate with a smaller C scores as well, or hardly worse: a fit takes the longer, the larger C is, and what a larger C gains has to be seen
+  on few samples first.
 
 Of these the ones that score best go on, ``_MOST`` at most. Then the neighbours of the best candidate on the grid follow that were left out, and those
 beyond the end of a grid that grows, through all stages from the first one on, as long as they keep up: to the second stage, which has 6,000
@@ -27,9 +28,9 @@ from gapless.model_selection.widening import Axis, WideningSearch
 
 # By hand: the most candidates that a stage takes over from the one before: the last stage few, since each takes its folds' fits on all samples.
 _MOST, _MOST_AT_LAST = 12, 4
-_PLAINLY = (
-    3.0  # by hand: a mean score that is so many standard errors lower on the first stage is not the best on the second
-)
+# By hand, in standard errors of the mean score: what a larger C has to gain so that it, or a still larger one, is tried on more samples, and how
+# much worse than the best of the first stage a candidate is that cannot be the best of the second.
+_HARDLY, _PLAINLY = 0.25, 3.0
 Key = tuple[float, ...]
 Fit = Callable[[GridSearchCV, Stage], Any]
 Search = TypeVar("Search", bound=GridSearchCV)
@@ -116,13 +117,11 @@ class StagedSearch:
         return [list(known)[k] for k in np.argsort(-mean, kind="stable")]
 
     def _promoted(self, stage: int) -> list[Key]:
-        """The candidates of a stage that are to go on to the next one, the best ones first."""
-        ranked, known = self._ranked(stage), self._scores[stage]
-        best, least, found = ranked[0], np.inf, []
-        for key in ranked:
-            if not _is_near(known[key], known[best]):
-                break
-            if self._cost(key) <= least:
+        """The candidates of a stage that are to go on to the next one, those that score best first."""
+        known, first = self._scores[stage], self._centre(stage)
+        best, least, found = self._ranked(stage)[0], self._cost(first), [first]
+        for key in self._ranked(stage):
+            if _is_near(known[key], known[best]) and self._cost(key) <= least and key != first:
                 found.append(key)
                 least = self._cost(key)
         return found
@@ -142,19 +141,25 @@ class StagedSearch:
         own, other = self._scores[stage - 1][key], self._scores[stage - 1][best]
         if stage == 1:
             return _is_near(own, other, _PLAINLY)
-        return _is_near(own, other) and (self._cost(key) <= self._cost(best) or _mean(own) > _mean(other))
+        return _is_near(own, other) and (self._cost(key) <= self._cost(best) or not _is_near(other, own, _HARDLY))
 
     def _climb(self, stage: Stage) -> None:
         """Fit the neighbours of the best candidate that keep up with it, until it is better than all of them."""
         refused: set[Key] = set()
         while True:
-            best, known = self._ranked(stage.number)[0], self._scores[stage.number]
+            best, known = self._centre(stage.number), self._scores[stage.number]
             left = [key for key in self._neighbours(best) if key not in known and key not in refused]
             going = [key for key in left if self._keeps_up(key, best, stage.number)]
             refused |= set(left) - set(going)
             if not going:
                 return
             self._evaluate(going, stage)
+
+    def _centre(self, stage: int) -> Key:
+        """The best candidate of a stage or, where one with a smaller C is hardly worse, that one: a score that levels off in C is not followed."""
+        ranked, known = self._ranked(stage), self._scores[stage]
+        near = [key for key in ranked if _is_near(known[key], known[ranked[0]], _HARDLY)]
+        return min(near, key=self._cost)
 
     def _neighbours(self, best: Key) -> list[Key]:
         """The candidates one step away along each axis, and those with a larger C and a smaller γ, or the other way round.

@@ -71,11 +71,15 @@ def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, several: bool 
     """
     folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
     folds = [tuple(np.flatnonzero(part) if part.dtype == bool else part for part in pair) for pair in folds]  # type: ignore[misc]
+    # Rows that are in no fold, such as those of weight zero, are as if they were not there.
+    used = np.unique(np.concatenate([part for pair in folds for part in pair]))
+    strata, drawn = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+    drawn[used] = np.random.default_rng(0).permutation(len(used))
     if of_classes:
-        strata, least = np.unique(y, return_inverse=True)[1], _OF_EACH_CLASS
+        strata[used] = np.unique(y[used], return_inverse=True)[1]
     else:
-        strata, least = np.argsort(np.argsort(y, kind="stable")) * _STRATA // len(y), 0
-    drawn = np.random.default_rng(0).permutation(len(y))
+        strata[used] = np.argsort(np.argsort(y[used], kind="stable")) * _STRATA // len(used)
+    least = _OF_EACH_CLASS if of_classes else 0
     tested = np.concatenate([test for _, test in folds])
     # Where each row is a test row once, the training rows of a stage are test rows of the stage in other folds.
     once = len(np.unique(tested)) == len(tested) and all(np.isin(train, tested).all() for train, _ in folds)
