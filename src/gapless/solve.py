@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,8 @@ def solve(
     ('CONVERGED', True)
     """
     _check_bounds(tol, max_iter, max_time, check_every)
+    if not (isinstance(random_state, Integral) and random_state >= 0):
+        raise InvalidInputError(f"random_state must be a whole number of at least 0; got {random_state!r}.")
     chosen = covering_solver(problem, solver, tol, max_time)
     point = as_start(problem, start)
     limit = chosen.cap(problem) if max_iter is None else float(max_iter)

@@ -25,7 +25,7 @@ every_entry = pytest.mark.parametrize("name", CATALOGUE)
 
 @pytest.fixture
 def nothing_compiled(monkeypatch):
-    """Every function and class of the compiled core raises but ``Structure``, the checked copy of a sparse matrix's indices, which computes nothing."""
+    """Every function and class of the compiled core raises, but for ``Structure``: the checked copy of a sparse matrix's indices computes nothing."""
 
     def refuse(*_arguments, **_options):
         raise AssertionError("compiled code was called")

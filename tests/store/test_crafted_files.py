@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load as load_tensors
 
+import gapless as gl
 from gapless.errors import ModelFileError
 from tests.store.crafting import DENSE, SPARSE, changed, load_bytes, sealed, stored_bytes
 from tests.store.models import Case, fitted
@@ -201,3 +202,25 @@ def test_a_version_of_thousands_of_digits_is_no_number(sound: bytes, folder: Pat
     content = sealed(load_tensors(sound), {"model": "{}", "gapless_format": "9" * 5000})
     with pytest.raises(ModelFileError, match="not a number"):
         load_bytes(content, folder)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    ["KernelLogisticRegression", "KernelPerceptron", "LinearSVC", "KernelFisherDiscriminant", "SVC", "NuSVC"],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_more_or_fewer_classes_than_decision_values_are_refused(estimator: str, classes: int, folder: Path) -> None:
+    """A sample of zeros may be of one of the first classes in any case, so that one prediction does not tell."""
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 3
+    options = {"form": "averaged"} if estimator == "KernelPerceptron" else {}
+    model = getattr(gl, estimator)(**options).fit(X, y)
+    model.save(folder / "sound.safetensors")
+
+    def change(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        found = [name for name in tensors if name.endswith("classes_")]
+        assert found
+        for name in found:
+            tensors[name] = np.arange(classes) if classes < 3 else np.arange(7)
+
+    with pytest.raises(ModelFileError):
+        load_bytes(changed((folder / "sound.safetensors").read_bytes(), change), folder)

@@ -191,7 +191,7 @@ def test_a_link_is_followed_and_the_usual_permissions_are_given(tmp_path: Path) 
 _KILLED = """
 import os, signal, sys
 import gapless as gl
-from gapless.store import replacing
+from gapless.data import replacing
 model = gl.SVC().fit([[0.0], [1.0]], [0, 1])
 os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 model.save(sys.argv[1])

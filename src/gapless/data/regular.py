@@ -10,15 +10,14 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
-    stat.S_IFDIR: "a folder",
 }
 
 
 def odd_kind(path: str | os.PathLike[str] | int, pipes: bool = False) -> str | None:
     """What there is instead of a file, in words: None for a file, for nothing at all, and with ``pipes`` for a pipe. A number is an open file's.
 
-    >>> odd_kind("/"), odd_kind(__file__), odd_kind("no such file")
-    ('a folder', None, None)
+    >>> odd_kind("/dev/null"), odd_kind(__file__), odd_kind("no such file")
+    ('a device', None, None)
     """
     try:
         mode = stat.S_IFMT(os.stat(path).st_mode)

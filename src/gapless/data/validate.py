@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from typing import Any
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from gapless.data.labels import check_objects
+from gapless.data.memory import require_memory
 from gapless.data.rows import structure_of, with_own_structure
 from gapless.data.scale import check_scale, is_moderate
 from gapless.data.structure import check_kind, check_structure
@@ -42,6 +44,7 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
     if type(X) is np.ndarray and dtype in (np.float32, np.float64) and X.flags.carray and n_features is None and X.size:
         _check_entries(X, name)  # the array has the type and the order of the core already: it is not converted
         return X
+    check_room(X, name)
     small = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and np.can_cast(dtype, np.float32)
     try:
         with warnings.catch_warnings():
@@ -79,6 +82,14 @@ def check_matrix(X: Any, name: str = "X", n_features: int | None = None) -> np.n
         X = np.require(X, requirements=["C", "A"])
         _check_entries(X, name)
     return X
+
+
+def check_room(X: Any, name: str) -> None:
+    """Refuse an array that has to be copied, and whose copy does not fit into memory: a view whose rows are all one row is small itself."""
+    if isinstance(X, np.ndarray) and not (X.flags.c_contiguous and X.dtype.char in "fd"):
+        require_memory(
+            X.size * (4 if X.dtype == np.float32 else 8), f"{name}, of the shape {X.shape}, is copied, and its copy"
+        )
 
 
 def _check_entries(values: np.ndarray, name: str, sparse: sp.csr_array | None = None) -> None:
@@ -156,6 +167,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 def as_weights(sample_weight: Any) -> np.ndarray:
     """Weights as float64, finite and at most ``LARGEST`` (data/scale.py); the caller checks how many there are, and their signs."""
     check_kind(sample_weight, "sample_weight")
+    sample_weight = _real(sample_weight, "sample_weight")
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (ValueError, TypeError) as error:
@@ -167,6 +179,17 @@ def as_weights(sample_weight: Any) -> np.ndarray:
     return weight
 
 
+def _real(values: Any, name: str) -> Any:
+    """The values, which must not be complex: NumPy would leave out their imaginary parts, with no more than a warning."""
+    kind = getattr(values, "dtype", None)
+    if kind is None:
+        with contextlib.suppress(ValueError, TypeError, OverflowError):
+            kind = np.asarray(values).dtype
+    if getattr(kind, "kind", "") == "c":
+        raise InvalidInputError(f"{name} must hold real numbers; got the type {kind}.")
+    return values
+
+
 def check_beta(beta: Any, n: int) -> np.ndarray:
     """Dual variables to start from, copied: a finite float64 for each sample."""
     return _check_numbers(beta, n, "start", "start must be a Result, a Point or numbers")
@@ -175,8 +198,9 @@ def check_beta(beta: Any, n: int) -> np.ndarray:
 def check_shape(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Numbers as a contiguous float64 array of the given shape. They need not be finite: a proof of such a point has infinite bounds."""
     expected = f"{name} must hold numbers"
+    given = _real(_as_array(values, expected), name)
     try:
-        array = np.ascontiguousarray(_as_array(values, expected), dtype=np.float64)
+        array = np.ascontiguousarray(given, dtype=np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"{expected}; {_lower_first(str(error))}.") from error
     if array.shape != shape:

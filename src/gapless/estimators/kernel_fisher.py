@@ -190,6 +190,13 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise InvalidInputError(NOT_FINITE)
         return gram
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not len(self.means_) == len(self.priors_) == len(self.classes_):
+            raise InvalidInputError(
+                f"it has {len(self.means_)} means and {len(self.priors_)} shares for {len(self.classes_)} classes"
+            )
+
     def _on_axes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self._kernel_values(X, self.dual_coef_.T) - self.offsets_

@@ -27,6 +27,7 @@ from gapless.kernels import (
     Sigmoid,
     Validity,
 )
+from gapless.kernels.custom import call_unchanged
 from gapless.kernels.rounding import UNIT, Magnitudes, magnitudes
 
 
@@ -212,8 +213,13 @@ def call_kernel(kernel: Any, X: Any, Z: Any) -> np.ndarray:
     """The Gram matrix that a function of two sets of samples returns, as a dense array."""
     n, m = _count(X), _count(Z)
     require_memory(8 * n * m, f"a kernel that is a function returns the whole matrix: {n:,} x {m:,} in float64, which")
-    K = kernel(X, Z)
-    return np.ascontiguousarray(K.toarray() if sp.issparse(K) else K, dtype=np.float64)
+    K = call_unchanged(kernel, X, Z, "kernel")
+    try:
+        if getattr(getattr(K, "dtype", None), "kind", "") == "c":
+            raise TypeError("it has returned complex ones")
+        return np.ascontiguousarray(K.toarray() if sp.issparse(K) else K, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"kernel must return a matrix of real numbers; {error}.") from None
 
 
 def _count(X: Any) -> int:

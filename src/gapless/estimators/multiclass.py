@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from gapless import _native
+from gapless.data.scale import LARGEST
 from gapless.errors import InvalidInputError
 
 
@@ -79,7 +82,19 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, wei
     used = codes >= 0
     if isinstance(class_weight, str):
         return weight.sum() / (len(classes) * np.bincount(codes[used], weights=weight[used]))
+    for label, value in class_weight.items() if isinstance(class_weight, dict) else ():
+        if not (isinstance(value, Real) and _size(value) <= LARGEST):
+            raise InvalidInputError(
+                f"class_weight must hold numbers of at most {LARGEST:g}; that of the class {label!r} is {value!r:.50}."
+            )
     return compute_class_weight(class_weight, classes=classes, y=classes[codes[used]])
+
+
+def _size(value: Real) -> float:
+    try:
+        return abs(float(value))
+    except OverflowError:
+        return math.inf
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:

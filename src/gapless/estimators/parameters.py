@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from gapless.errors import InvalidInputError
+from gapless.kernels.parameters import MOST_POWER
 from gapless.solvers import SOLVERS, Solver
 
 
@@ -67,7 +68,10 @@ KERNEL: dict[str, Rule] = {
         lambda value: callable(value) or value in ("linear", "poly", "rbf", "sigmoid", "precomputed"),
         "'linear', 'poly', 'rbf', 'sigmoid', 'precomputed', a kernel of gapless.kernels, or a function of two matrices",
     ),
-    "degree": Rule(lambda value: _whole(value) and value >= 0, "a whole number of at least 0"),
+    "degree": Rule(
+        lambda value: _whole(value) and 0 <= value <= MOST_POWER,
+        f"a whole number of at least 0 and at most {MOST_POWER:,}",
+    ),
     "gamma": Rule(
         lambda value: value in ("scale", "auto") if isinstance(value, str) else NON_NEGATIVE.holds(value),
         "'scale', 'auto' or a number of at least 0",

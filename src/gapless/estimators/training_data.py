@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from gapless.data.labels import check_objects
 from gapless.data.scale import check_scale, check_width, is_moderate
 from gapless.data.structure import check_kind, check_structure
+from gapless.data.validate import check_room
 from gapless.errors import InvalidInputError
 from gapless.estimators.report import NOT_FINITE
 
@@ -78,6 +79,7 @@ def _check_after(X: Any) -> None:
 
 def _check_before(X: Any) -> None:
     check_kind(X, "X")
+    check_room(X, "X")
     if getattr(X, "format", "csr") != "csr":  # a CSR matrix is checked after the validation
         check_structure(X)
 

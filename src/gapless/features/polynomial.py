@@ -22,6 +22,7 @@ from gapless.features.checks import check_input, check_switch, input_names
 from gapless.kernels import Kernel, Linear, polynomial
 from gapless.kernels.parameters import check_natural
 
+_MOST_DEGREE = 1023  # 2 to a higher power is beyond float64
 _CHUNK = 2**16  # columns whose scale is computed at a time, which keeps the temporary arrays at some 4 MB
 
 
@@ -144,7 +145,7 @@ class Polynomial(NamespaceMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_natural("degree", self.degree)
+        check_natural("degree", self.degree, _MOST_DEGREE)
         for name in ("ordered", "scaled", "include_bias"):
             check_switch(getattr(self, name), name)
 

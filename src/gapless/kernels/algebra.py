@@ -16,7 +16,7 @@ import numpy as np
 from gapless.errors import InvalidInputError
 from gapless.kernels.base import Kernel, Validity, literal
 from gapless.kernels.pairwise import Matrix
-from gapless.kernels.parameters import check_natural, check_nonnegative
+from gapless.kernels.parameters import MOST_POWER, check_natural, check_nonnegative
 
 
 def natural_power(K: np.ndarray, n: int) -> np.ndarray:
@@ -226,7 +226,7 @@ class Power(_Function):
 
     def __init__(self, kernel: Kernel, exponent: int) -> None:
         _check_kernel("kernel", kernel)
-        check_natural("exponent", exponent)
+        check_natural("exponent", exponent, MOST_POWER)
         self.kernel = kernel
         self.exponent = exponent
 

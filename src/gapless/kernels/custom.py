@@ -131,6 +131,7 @@ class FeatureMapKernel(Kernel):
 
     def features(self, X: Matrix) -> Matrix:
         """φ(x) for every row of X, as the map returns it, in float64."""
+        X = X.copy()  # a map may work in place, as StandardScaler(copy=False) does
         features = self.map.transform(X) if hasattr(self.map, "transform") else self.map(X)
         features = features.tocsr() if sp.issparse(features) else np.asarray(features)
         if features.ndim != 2 or features.shape[0] != X.shape[0]:
@@ -187,9 +188,9 @@ class FunctionKernel(Kernel):
     def block(self, X: Matrix, Z: Matrix) -> np.ndarray:
         X, Z = as_dense(X), as_dense(Z)
         if not self.vectorized:
-            return np.array([[float(self.function(x, z)) for z in Z] for x in X])
+            return call_unchanged(self._pairs, X, Z, "function")
         # The array is copied: the caller may overwrite the block, and the function may keep the array that it has returned.
-        K = np.array(self.function(X, Z), dtype=np.float64, order="C")
+        K = _as_numbers(call_unchanged(self.function, X, Z, "function"))
         if K.shape != (len(X), len(Z)):
             raise InvalidInputError(
                 f"function must return an array of shape {(len(X), len(Z))} for {len(X)} and {len(Z)} samples; "
@@ -197,9 +198,58 @@ class FunctionKernel(Kernel):
             )
         return K
 
+    def _pairs(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return np.array([[_as_number(self.function(x, z)) for z in Z] for x in X])
+
     def diag(self, X: Matrix) -> np.ndarray:
         X = as_dense(X)
         return np.array([self.block(x, x)[0, 0] for x in X[:, None, :]])
+
+
+def call_unchanged(function: Callable[[Any, Any], Any], X: Any, Z: Any, name: str) -> Any:
+    """What a function of the user's returns for two matrices. It is called with copies, and refused if it has written to one of them: a kernel value
+    would depend on the values that were asked for before it.
+    """
+    if not (hasattr(X, "copy") and hasattr(X, "shape") and hasattr(Z, "copy") and hasattr(Z, "shape")):
+        return function(X, Z)  # samples of another kind, texts for example
+    left = X.copy()
+    right = left if Z is X else Z.copy()
+    result = function(left, right)
+    for copied, given, place in ((left, X, "first"), (right, Z, "second")):
+        if not _is_same(copied, given):
+            raise InvalidInputError(f"{name} must not write to its arguments; it has changed the {place} one.")
+    return result
+
+
+def _is_same(copied: Any, given: Any) -> bool:
+    if sp.issparse(given):
+        parts = [name for name in ("data", "indices", "indptr") if hasattr(given, name)]
+        return all(np.array_equal(getattr(copied, name), getattr(given, name)) for name in parts)
+    try:
+        same = np.asarray(copied) == np.asarray(given)
+        return bool(
+            np.all(same | (np.asarray(copied) != np.asarray(copied)))
+        )  # NaN, which a function of texts may have
+    except (TypeError, ValueError):  # objects that cannot be compared
+        return True
+
+
+def _as_numbers(K: Any) -> np.ndarray:
+    if sp.issparse(K):
+        raise InvalidInputError(f"function must return an array; got a {type(K).__name__}: return K.toarray().")
+    try:
+        if np.asarray(K).dtype.kind == "c":
+            raise TypeError("it has returned complex ones")
+        return np.array(K, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"function must return an array of real numbers; {error}.") from None
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"function must return a real number; got {value!r}.") from None
 
 
 def _check_gram(gram: Any) -> float:

@@ -12,7 +12,7 @@ from gapless.errors import InvalidInputError
 from gapless.kernels.algebra import natural_power
 from gapless.kernels.base import Kernel, Validity
 from gapless.kernels.pairwise import Matrix, as_dense, inner_products, squared_norms
-from gapless.kernels.parameters import check_finite, check_natural, check_nonnegative
+from gapless.kernels.parameters import MOST_POWER, check_finite, check_natural, check_nonnegative
 
 
 class DotProduct(Kernel):
@@ -81,7 +81,7 @@ class Polynomial(DotProduct):
     """
 
     def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0) -> None:
-        check_natural("degree", degree)
+        check_natural("degree", degree, MOST_POWER)
         check_finite("gamma", gamma)
         check_finite("coef0", coef0)
         self.degree = degree

@@ -32,8 +32,13 @@ def check_positive(name: str, value: Any) -> None:
         raise InvalidInputError(f"{name} must be a finite number above 0; got {value!r}.")
 
 
-def check_natural(name: str, value: Any) -> int:
-    """The value as an int; raise unless it is a natural number, counted from 1."""
+MOST_POWER = 2**31 - 1  # the largest degree or exponent: compiled code counts in 32 bits
+
+
+def check_natural(name: str, value: Any, most: int | None = None) -> int:
+    """The value as an int; raise unless it is a natural number, counted from 1 and up to ``most``."""
+    if most is not None and is_number(value) and isinstance(value, Integral) and int(value) > most:
+        raise InvalidInputError(f"{name} must be a natural number of at most {most:,}; got {value!r}.")
     if not (is_number(value) and isinstance(value, Integral) and int(value) >= 1):
         raise InvalidInputError(f"{name} must be a natural number of at least 1; got {value!r}.")
     return int(value)

@@ -168,9 +168,16 @@ class Journal:
                 f"resume={str(self._path)!r} has the fits of another search: {'; '.join(different)}. "
                 "Name another file, or delete this one to begin anew."
             )
+        known: list[list[str]] | None = None
         for fit in fits:
             outcome = Reader({}).decode(fit["outcome"])
             _check(fit["fold"], outcome)
+            has_train = outcome.train_scores is not None
+            _require(facts["return_train_score"] is not (not has_train), "train_scores", outcome.train_scores)
+            metrics = [sorted(outcome.test_scores)] if isinstance(outcome.test_scores, dict) else []
+            known = metrics if known is None else known
+            one = facts["scoring"] is None or isinstance(facts["scoring"], str)
+            _require(metrics == known and not (one and metrics), "test_scores", outcome.test_scores)
             yield _key(fit["candidate"], fit["fold"]), outcome
 
 
@@ -232,7 +239,10 @@ def _whole_lines(content: bytes) -> tuple[list[dict[str, Any]], int]:
         check = _CHECK.fullmatch(line, max(0, len(line) - 22))
         if check is None or int(check[1], 16) != zlib.crc32(line[: check.start()] + b"}"):
             break
-        form = json.loads(line)
+        try:
+            form = json.loads(line)
+        except (ValueError, RecursionError):
+            form = None
         if not isinstance(form, dict):
             break
         found.append(form)
@@ -242,6 +252,8 @@ def _whole_lines(content: bytes) -> tuple[list[dict[str, Any]], int]:
 
 def _differences(then: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """Words on what differs between the facts of the file and those of the search."""
+    for name in ("fit_params", "parameters"):
+        _require(isinstance(then[name], dict), name, then[name])
     for name, words in (("X", "X has other values"), ("y", "y has other values")):
         if then[name] != now[name]:
             yield words

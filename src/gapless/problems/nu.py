@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,6 @@ def _reachable(total: float, box: np.ndarray) -> float:
 
 
 def _check_nu(nu: float) -> float:
-    if not 0 < nu <= 1:
+    if not (isinstance(nu, Real) and 0 < nu <= 1):
         raise InvalidInputError(f"nu must be a number above 0 and at most 1; got {nu!r}.")
     return float(nu)

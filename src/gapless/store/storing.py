@@ -365,3 +365,12 @@ def _try_out(model: Any) -> None:
         warnings.simplefilter("ignore")  # scikit-learn warns that the features of the sample have no names
         if model.predict(zeros).shape != (1,):
             raise InvalidInputError("it does not predict one value for each sample")
+        classes = getattr(model, "classes_", None)
+        if classes is None:
+            return
+        count = len(classes)
+        values = model.decision_function(zeros).shape
+        columns = count * (count - 1) // 2 if getattr(model, "decision_function_shape", "ovr") == "ovo" else count
+        # The class of a sample is found by the column of its largest value, which for zeros may be one of the first.
+        if values != ((1,) if count == 2 else (1, columns)):
+            raise InvalidInputError(f"it has {values[-1]} decision values for {count} classes")
