@@ -129,7 +129,9 @@ class SearchLine:
         """Show that all fits are made, and that so many scores are open which the proof of the choice may go on with, each for so long."""
         if self._display is not None and left:
             forecast = "" if math.isinf(seconds) else f", {in_words(seconds)} left"
-            self._display.update(self._task, left=f"proof of the choice: {left} score{'s' * (left != 1)} open{forecast}")
+            self._display.update(
+                self._task, left=f"proof of the choice: {left} score{'s' * (left != 1)} open{forecast}"
+            )
 
 
 class BestSoFar:
