@@ -154,7 +154,17 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
         >>> (low <= [0.5, 3.0]).all(), (high >= [0.5, 3.0]).all(), (high - low < 0.01).all()
         (np.True_, np.True_, np.True_)
         """
-        decisions, squares = -self._pair_decisions(X), self._squares(X)
+        return self._around(self._pair_decisions(X), X)
+
+    def _answer(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What ``decision_interval`` and ``predict`` give, from kernel values that are computed once."""
+        self._check_ties()
+        values = self._pair_decisions(X)
+        return *self._around(values, X), self.classes_[self._winners(values)]
+
+    def _around(self, values: np.ndarray, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The intervals of ``decision_interval`` around the decisions of all pairs."""
+        decisions, squares = -values, self._squares(X)
         bounds = [
             self._pair_bounds(k, decisions[:, k] + self._intercept_[k], squares) for k in range(len(self._solved))
         ]
@@ -168,10 +178,13 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The labels of the samples."""
         check_is_fitted(self)
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise InvalidInputError("break_ties must be False when decision_function_shape is 'ovo'")
+        self._check_ties()
         exact = self.break_ties and len(self.classes_) > 2
         return self.classes_[self._winners(self._pair_decisions(X, signs=not exact))]
+
+    def _check_ties(self) -> None:
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InvalidInputError("break_ties must be False when decision_function_shape is 'ovo'")
 
     def _winners(self, decisions: np.ndarray) -> np.ndarray:
         """The classes that ``predict`` names, as places in ``classes_``, from the decisions of the pairs."""

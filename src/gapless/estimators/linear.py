@@ -147,6 +147,10 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
         >>> bool(low[0] <= 6.0 <= high[0]), bool(high[0] - low[0] < 0.1)
         (True, True)
         """
+        return self._answer(X)[:2]
+
+    def _answer(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What ``decision_interval`` and ``predict`` give, from scores that are computed once."""
         scores = self._scores(X)
         reaches = [solved.reach for solved in self._solved]
         X = self._features(X).astype(np.float64, copy=False)
@@ -160,7 +164,13 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
             slack = self._difference * np.sqrt(squares + reaches[0].shift)[:, None] * distances
             slack = slack if scores.ndim == 2 else slack[:, 0]
             low, high = scores - slack, scores + slack
-        return (low.ravel(), high.ravel()) if low.ndim == 2 and low.shape[1] == 1 else (low, high)
+        if low.ndim == 2 and low.shape[1] == 1:
+            low, high = low.ravel(), high.ravel()
+        return low, high, self._said(scores)
+
+    def _said(self, scores: np.ndarray) -> np.ndarray:
+        """What ``predict`` gives where these are the scores: themselves."""
+        return scores
 
     @property
     def _difference(self) -> float:
@@ -344,8 +354,10 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of the samples."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self._said(self._scores(X))
+
+    def _said(self, scores: np.ndarray) -> np.ndarray:
+        return self.classes_[(scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)]
 
 
 @register

@@ -73,8 +73,13 @@ class SingleKernelEstimator(KernelEstimator):
         >>> bool(low[0] <= 7.0 <= high[0]), bool(high[0] - low[0] < 0.1)
         (True, True)
         """
-        low, high = self._solved[0].reach.bounds(self._decisions(X) - self._intercept_[0], self._squares(X)).T
-        return low, high
+        return self._answer(X)[:2]
+
+    def _answer(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What ``decision_interval`` gives, and f(x), from kernel values that are computed once."""
+        values = self._decisions(X)
+        low, high = self._solved[0].reach.bounds(values - self._intercept_[0], self._squares(X)).T
+        return low, high, values
 
     def _decisions(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

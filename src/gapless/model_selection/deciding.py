@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import _safe_indexing
 
 from gapless.errors import UnsupportedError
-from gapless.estimators import SVC, SVR
-from gapless.estimators.multiclass import vote
+from gapless.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from gapless.model_selection.fold import Answers
 from gapless.model_selection.intervals import last_step
+
+_OWN = (SVC, NuSVC, SVR, NuSVR, LinearSVC, LinearSVR)
 
 AT = 1e-9
 """By hand: β that are so close to their bound, as a share of it, are at the bound."""
@@ -35,25 +35,13 @@ def answers_of(estimator: Any, X: Any) -> Answers | None:
         for _, _, step in estimator._iter(with_final=False):
             rows = step.transform(rows)
     try:
-        low, high = around_middle(last, *last.decision_interval(rows))
+        if type(last) in _OWN:
+            low, high, predictions = last._answer(rows)
+        else:  # a class of a user's, which may predict in its own way
+            (low, high), predictions = last.decision_interval(rows), last.predict(rows)
     except UnsupportedError:  # a kernel that is given as a matrix
         return None
-    return Answers(None, low, high, _predictions(last, rows, low, high), getattr(last, "classes_", None))
-
-
-def _predictions(last: Any, X: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """What ``predict`` gives; of a classifier only rows are asked for whose intervals leave a sign open, since all values inside have the others."""
-    if not is_classifier(last) or not hasattr(last, "_winners") or getattr(last, "break_ties", False):
-        return last.predict(X)
-    known = np.all(((low > 0) | (high < 0)).reshape(len(low), -1), axis=1)
-    if np.count_nonzero(known) < 0.5 * len(low):
-        return last.predict(X)
-    classes = last.classes_
-    codes = (low > 0).astype(np.int64) if low.ndim == 1 else vote(np.where(low > 0, 1.0, -1.0), len(classes))
-    predictions = classes[codes]
-    if not known.all():
-        predictions[~known] = last.predict(_safe_indexing(X, np.flatnonzero(~known)))
-    return predictions
+    return Answers(None, *around_middle(last, low, high), predictions, getattr(last, "classes_", None))
 
 
 def around_middle(last: Any, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

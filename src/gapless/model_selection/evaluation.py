@@ -125,12 +125,12 @@ class Evaluation:
         for fitted in self.fits.fit_all(candidates, wishes.folds, wishes):
             self._take(fitted, wishes, proving, told)
         spent = sum(outcome.work for _, outcome in wishes.known.items())
-        told.line.show_proof(proving.left, proving.seconds_left)
+        told.line.show_proof(proving)
         if self._whole and self.search.verbose > 0 and proving.left:
             print(f"The proof of the choice: {proving.left} of {len(wishes.known)} scores are open, whose fits go on.")
         for fitted in proving.run(SHARE * spent):
             self._take(fitted, wishes, proving, told)
-            told.line.show_proof(proving.left, proving.seconds_left)
+            told.line.show_proof(proving)
 
     def _take(self, fitted: FittedCandidate, wishes: SearchWishes, proving: Proving, told: Told) -> None:
         """Score a fit, and tell of it."""

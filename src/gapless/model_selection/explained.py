@@ -15,8 +15,8 @@ PARAMETERS = {
     ),
     "n_jobs": (
         "int",
-        "How many folds are worked on side by side, in threads; −1 is all processors. None is one fold after the other, where fits are short; of 2,000 "
-        "samples and more, as many fits as one of them would use threads.",
+        "How many folds are worked on side by side, in threads; −1 is all processors. None is one fold after the other, where fits are short; of "
+        "2,000 samples and more, as many fits as one of them would use threads.",
     ),
     "refit": (
         "bool, str or callable",
@@ -47,8 +47,8 @@ PARAMETERS = {
     "racing": (
         "bool",
         "Whether a candidate is dropped as soon as another one is proven to be better, whatever the folds that it has not run on would give. A "
-        "choice that is proven stays the same; elsewhere another of the candidates in ``selection_.tied`` may be chosen. Dropped candidates have NaN as "
-        "the score of folds that were not run. It needs a metric with intervals.",
+        "choice that is proven stays the same; elsewhere another of the candidates in ``selection_.tied`` may be chosen. Dropped candidates have NaN "
+        "as the score of folds that were not run. It needs a metric with intervals.",
     ),
     "prove": (
         "'bounded' or 'full'",

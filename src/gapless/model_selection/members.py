@@ -17,7 +17,7 @@ from gapless.model_selection.families import Families, Fit, Trained, Values
 from gapless.model_selection.fold import Wishes
 from gapless.model_selection.kernel_table import KernelTable
 from gapless.model_selection.side_by_side import use_free_threads
-from gapless.model_selection.work import SHARE, Work, features_of, kernel_work
+from gapless.model_selection.work import FIT, SHARE, Work, features_of, kernel_work
 from gapless.solve import AHEAD, STRICTER
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ class Members:
     def work(self, trained: Trained) -> Work:
         """What a fit has taken: as much as one by itself, since the budget of a proof is a share of what the fits of any engine take."""
         support, samples = self._reads(trained)
-        return kernel_work(1.0, float(support @ samples), self._features, float(trained.columns["steps"].sum()))
+        steps = float(trained.columns["steps"].sum())
+        return kernel_work(1.0, float(support @ samples), self._features, steps)._replace(spared=FIT)
 
     def _reads(self, trained: Trained) -> tuple[np.ndarray, np.ndarray]:
         """The support vectors and the samples of each problem."""

@@ -16,6 +16,8 @@ from gapless.model_selection.outcomes import Outcome, Outcomes
 if TYPE_CHECKING:  # rich is imported only where a line is shown, so that importing gapless stays fast
     from rich.progress import Progress
 
+    from gapless.model_selection.proving import Proving
+
 Bounds = Callable[[], np.ndarray]
 
 
@@ -125,13 +127,13 @@ class SearchLine:
         self._best.add(candidate, outcome)
         self._display.update(self._task, advance=1, best=str(self._best))
 
-    def show_proof(self, left: int, seconds: float) -> None:
-        """Show that all fits are made, and that so many scores are open which the proof of the choice may go on with, each for so long."""
-        if self._display is not None and left:
-            forecast = "" if math.isinf(seconds) else f", {in_words(seconds)} left"
-            self._display.update(
-                self._task, left=f"proof of the choice: {left} score{'s' * (left != 1)} open{forecast}"
-            )
+    def show_proof(self, proving: Proving) -> None:
+        """Show that all fits are made, and how many scores are open which the proof of the choice may go on with."""
+        if self._display is None or not (left := proving.left):
+            return
+        seconds = proving.seconds_left
+        forecast = "" if math.isinf(seconds) else f", {in_words(seconds)} left"
+        self._display.update(self._task, left=f"proof of the choice: {left} score{'s' * (left != 1)} open{forecast}")
 
 
 class BestSoFar:

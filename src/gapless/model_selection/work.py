@@ -25,16 +25,17 @@ _PAIR, _SAMPLE, _BLOCK = (
 
 
 class Work(NamedTuple):
-    """What a fit takes: ``proof`` for its certificate, and ``step`` for each of its ``steps``."""
+    """What a fit takes: ``proof`` for its certificate, and ``step`` for each of its ``steps``; ``spared`` is what it would take by itself besides."""
 
     proof: float
     steps: float
     step: float
+    spared: float = 0.0
 
     @property
     def total(self) -> float:
-        """All of it."""
-        return FIT + self.proof + self.steps * self.step
+        """What the share of a proof is counted of. Objects and checks do not count unless they are spared: a proof that goes on takes them, too."""
+        return self.spared + self.proof + self.steps * self.step
 
 
 def features_of(X: Any) -> float:
