@@ -72,6 +72,48 @@ def test_a_nu_svc_as_its_data_is():
     assert model.n_iter_.sum() < 100_000  # pairs alone take 2.8 million
 
 
+def wide(n, d, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = rng.normal(size=(n, d)) + (3.0 / np.sqrt(d)) * rng.normal(size=(2, d))[y]
+    return X, np.where(rng.random(n) < noise, 1 - y, y)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_wide_samples_that_can_be_told_apart_are_solved_by_pairs(C):
+    X, y = wide(2100, 1200, 0.05)
+    model = fitted(gl.SVC(kernel="linear", C=C), X, y)
+    assert model.certificate_.relative_gap <= 1e-3 and model.certificate_.kkt_violation <= 1e-3
+    assert model._solved[0].solver == "smo" and model.n_iter_[0] < 100 * len(y)
+    assert model.score(X, y) > 0.94
+
+
+def test_wide_samples_with_noise_take_an_interior_point_behind_the_pairs(monkeypatch):
+    asked, second = [], stages._second_order
+    monkeypatch.setattr(stages, "_second_order", lambda *args, **options: asked.append(1) or second(*args, **options))
+    X, y = wide(2100, 150, 0.2)
+    assert stages.begins_with_pairs(gl.Problem(X, y, C=100.0), 1e-3)
+    model = fitted(gl.SVC(kernel="linear", C=100.0), X, y)
+    assert asked and model.certificate_.relative_gap <= 1e-3 and model.certificate_.kkt_violation <= 1e-3
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_a_regression_on_wide_samples(C):
+    X, y = wide(2100, 300, 0.0)
+    target = X[:, 0] + 0.1 * y
+    model = fitted(gl.SVR(kernel="linear", C=C), X, target)
+    assert model.certificate_.relative_gap <= 1e-3 and model.certificate_.kkt_violation <= 1e-3
+
+
+def test_pairs_come_first_where_samples_are_wide():
+    for n, d, expected in ((2100, 1500, True), (4000, 4, False), (500, 4, True)):
+        X, y = wide(n, d, 0.1)
+        assert stages.begins_with_pairs(gl.Problem(X, y), 1e-3) is expected
+    X, y = wide(2100, 200, 0.1)
+    assert not stages.begins_with_pairs(gl.Problem(X, y, intercept="none"), 1e-3)
+    assert not stages.begins_with_pairs(gl.Problem(X, y, kernel=gl.kernels.RBF()), 1e-3)
+
+
 def hard_for_pairs() -> gl.Problem:
     """A noisy linear problem with a large C: the way of a thousand pairs for each sample leads past as many kinks."""
     rng = np.random.default_rng(0)

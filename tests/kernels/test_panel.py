@@ -146,3 +146,24 @@ def test_an_error_in_one_thread_reaches_the_caller():
 
     with pytest.raises(FloatingPointError, match="no such entry"):
         Panels(Broken(), X).expand(LEFT, COEFFICIENTS, np.zeros(len(X)), slice(None))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda X: sp.csr_array((X > 0).astype(float))])
+def test_sums_of_a_linear_kernel_are_those_of_rows(storage, dtype):
+    """Σ cᵢ⟨xᵢ, x⟩ is ⟨Σ cᵢxᵢ, x⟩: no entry is computed, and float32 entries cost the sums no digits."""
+    rng = np.random.default_rng(2)
+    X = storage(rng.normal(size=(700, 40)))
+    order = rng.permutation(700)[:600]
+    panels = Panels(kernels.Linear(), X, dtype, order)
+    left, c = np.sort(rng.permutation(600)[:77]), rng.normal(size=77)
+    rows = np.asarray((X.toarray() if sp.issparse(X) else X)[order], dtype=np.float64)
+    expected = rows @ (c @ rows[left])
+    out = np.ones(600)
+    panels.expand(left, c, out, slice(100, 555))
+    places = np.arange(555, 600, 3)
+    panels.expand(left, c, out, places)
+    np.testing.assert_allclose(out[100:555] - 1.0, expected[100:555], atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(out[places] - 1.0, expected[places], atol=1e-12 * np.abs(expected).max())
+    others = np.setdiff1d(np.arange(600), [*range(100, 555), *places])
+    assert (out[others] == 1.0).all()

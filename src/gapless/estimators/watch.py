@@ -13,10 +13,11 @@ from gapless.problems.problem import Problem
 from gapless.trace import Callback, Progress
 
 # A fit is slow when it takes more than so many epochs, or pairs for each sample; by hand. Iterations and not seconds count, so that every machine
-# gives the same warning. With few samples a pair takes little time, and a fit is slow only once its pairs have touched so many entries, some seconds.
+# gives the same warning. A pair takes little time, and a fit is slow only once its pairs have touched so many entries, some seconds.
 _SLOW_EPOCHS = 500
 _SLOW_PAIRS = 100
 _SLOW_ENTRIES = 2e9
+_BLOCK = 512  # the most entries that a pair touches: the block of native/smo/sizes.hpp that it is taken from
 _USABLE = 1e-3  # with a smaller gap only the last digits are missing, and nobody is warned: it is the default tol of the kernel estimators
 
 
@@ -66,7 +67,7 @@ class Watch:
             return
         unit = unit_of(progress)
         n = problem.n_samples
-        bound = max(_SLOW_PAIRS * n, _SLOW_ENTRIES / n) if unit == "pairs" else _SLOW_EPOCHS
+        bound = max(_SLOW_PAIRS * n, _SLOW_ENTRIES / min(n, _BLOCK)) if unit == "pairs" else _SLOW_EPOCHS
         if self._slow_told or progress.iterations <= bound or progress.certificate.relative_gap <= _USABLE:
             return
         self._slow_told = True
