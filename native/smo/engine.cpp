@@ -13,6 +13,7 @@
 #include "smo/sizes.hpp"
 #include "smo/turns.hpp"
 #include "smo/active_set.hpp"
+#include "smo/zero.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -119,9 +120,9 @@ class Engine final : public Smo {
     work_ += 4.0 * static_cast<double>(n);
     double gap = infinity;
     if (problem_.hard || !complete())
-      gap = problem_.hard ? worst : suggested_gap();
+      gap = problem_.hard ? worst : suggested_gap(gap_target);
     else if (worst <= kkt_target)
-      gap = std::isinf(gap_target) ? 0.0 : suggested_gap();
+      gap = std::isinf(gap_target) ? 0.0 : suggested_gap(gap_target);
     const bool met = worst <= kkt_target && gap <= trusted * gap_target;
     if (n < n_) {
       if ((!problem_.hard && gap <= level_gap) || worst <= noise) {
@@ -260,9 +261,9 @@ class Engine final : public Smo {
   }
 
   // The relative gap that f as it is kept suggests, with the best offsets; it proves nothing.
-  double suggested_gap() {
+  double suggested_gap(double gap_target) {
     const GapEstimate found = own_gap(dual_, reach_, beta_.data(), f_.data(), groups(), problem_.totals.data(), problem_.coupled, offsets_.data(), open_);
-    if (std::max(found.gap, found.gap - found.primal) <= trusted * problem_.zero) return 0.0;
+    if (std::max(found.gap, found.gap - found.primal) <= trusted * zero_level(problem_.zero, gap_target)) return 0.0;
     return found.gap / std::max(std::fabs(found.primal), std::numeric_limits<double>::min());
   }
 

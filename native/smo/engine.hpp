@@ -37,7 +37,7 @@ struct SmoProblem {
   bool coupled;       // whether Σβ is given for each group: the intercept is free
   bool hard;          // whether costs are infinite, and a gap says nothing
   double shift;       // s², which a regularised intercept adds to each entry; else 0
-  double zero;        // a gap that counts as none where −D is as small, as in a ν-form whose optimum is zero; 0 elsewhere
+  double zero;        // ½ (S·R)² of a ν-form whose optimum may be zero (zero.hpp); 0 elsewhere
   double entry_work;  // the work of one kernel entry, in stored entries of X
 };
 

@@ -9,6 +9,7 @@
 #include "proof/feasible.hpp"
 #include "proof/table_proof.hpp"
 #include "smo/engine.hpp"
+#include "smo/zero.hpp"
 
 namespace gapless::smo {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
-constexpr double no_length = 1e-6;  // _NO_LENGTH of gapless/proof/zero.py
+constexpr Index telling = 256;    // samples that tell R: _SOME of gapless/proof/zero.py
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
@@ -59,6 +60,7 @@ class OnePair {
     }
     const DualBox box = {p_.data(), zeros_.data(), zeros_.data(), lower_.data(), upper_.data(), n};
     to_prove_ = {box, groups_, totals_, g_, r_, !nu};
+    zero_ = zero_scale(pairs);
     if (nu) {
       const std::vector<double> whole = start_;
       proof::feasible(lower_, upper_, groups_, totals_, true, whole, start_);
@@ -74,26 +76,9 @@ class OnePair {
                      .coupled = true,
                      .hard = false,
                      .shift = 0.0,
-                     .zero = zero_level(pairs),
+                     .zero = zero_,
                      .entry_work = 1.0},
                     {.given = K_, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
-  }
-
-  // Whether a gap and a dual value prove that the optimum of a ν-SVC is zero (counts_as_zero of gapless/proof/zero.py).
-  bool counts_as_zero(const ClassPairs& pairs, double gap, double dual) const {
-    if (pairs.halves.empty() || !std::isfinite(gap)) return false;
-    const Index n = size();
-    const double length = no_length * 2.0 * totals_[0], most = std::max(gap, -dual);
-    if (most > 2.0 * length * length * *std::max_element(diagonal_.begin(), diagonal_.end())) return false;
-    std::vector<double> mean(n, 0.0);
-    double all = 0.0, farthest = 0.0;
-    for (Index i = 0; i < n; ++i) {
-      const double* row = K_.row(places_[i]);
-      for (Index j = 0; j < n; ++j) mean[i] += row[places_[j]] / static_cast<double>(n);
-      all += mean[i] / static_cast<double>(n);
-    }
-    for (Index i = 0; i < n; ++i) farthest = std::max(farthest, diagonal_[i] - 2.0 * mean[i] + all);
-    return most <= 0.5 * length * length * farthest;
   }
 
   // Writes the β of the proven model.
@@ -105,6 +90,10 @@ class OnePair {
     for (double& b : beta) b /= proven.margin;
     return proven;
   }
+
+
+  // A gap that counts as zero where −D is as small.
+  double zero_level(double tol) const { return smo::zero_level(zero_, tol); }
 
   Index size() const { return length(places_); }
   Index groups() const { return count(totals_.size()); }
@@ -134,14 +123,20 @@ class OnePair {
     }
   }
 
-  // A gap that counts as zero in a ν-SVC (zero_level of gapless/proof/zero.py); 0 for the hinge loss.
-  double zero_level(const ClassPairs& pairs) const {
+  // ½ (S·R)² of a ν-SVC (zero_scale of gapless/proof/zero.py); 0 for the hinge loss.
+  double zero_scale(const ClassPairs& pairs) const {
     if (pairs.halves.empty()) return 0.0;
-    double farthest = 0.0;
-    for (Index i = 0; i < size(); ++i)
-      farthest = std::max(farthest, 0.25 * (diagonal_[i] - 2.0 * K_(places_[0], places_[i]) + diagonal_[0]));
-    const double size = no_length * 2.0 * totals_[0];
-    return 0.5 * size * size * farthest;
+    const Index n = size(), some = std::min(n, telling);
+    double square = 0.0;
+    for (Index i = 0; i < some; ++i) {
+      const Index from = i * n / some;
+      const double* row = K_.row(places_[from]);
+      double entries = 0.0;
+      for (Index j = 0; j < some; ++j) entries += row[places_[j * n / some]];
+      square += (diagonal_[from] - entries / static_cast<double>(some)) / static_cast<double>(some);
+    }
+    const double size = 2.0 * totals_[0];
+    return 0.5 * size * size * std::max(square, 0.0);
   }
 
   Matrix<const double> K_ = {};
@@ -151,6 +146,7 @@ class OnePair {
   std::vector<double> table_, p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
   std::vector<Index> groups_;
   proof::TableProblem to_prove_ = {};
+  double zero_ = 0.0;
 };
 
 struct Room {
@@ -178,7 +174,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
     const proof::TableProof proven = pair.prove(engine->beta(), beta, room.offsets, room.proof);
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
     const bool close = gap <= goal && std::isfinite(proven.primal);
-    if (proven.violation <= targets.kkt && (close || pair.counts_as_zero(pairs, gap, proven.dual))) {
+    if (proven.violation <= targets.kkt && (close || std::max(gap, -proven.dual) <= pair.zero_level(targets.gap))) {
       for (Index g = 0; g < groups; ++g) {
         found.low[k * groups + g] = room.offsets[g].low;
         found.high[k * groups + g] = room.offsets[g].high;

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gapless as gl
 from gapless.errors import InvalidInputError
 from gapless.estimators.special import favour_other_class
-from gapless.proof.zero import vanishes
+from gapless.proof.zero import vanishes, zero_level
 from tests.estimators.data import cancer
 
 
@@ -58,15 +58,58 @@ def test_feasibility_is_judged_without_box_weights():
         gl.nu.nu_classification([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 1], nu=0.9, box_weight=[100.0, 1, 1, 1])
 
 
-@pytest.mark.parametrize("cls, y", [(gl.OneClassSVM, None), (gl.NuSVC, np.tile([0, 1], 50))])
-def test_an_optimum_of_zero_is_reached_and_not_warned_of(cls, y):
-    """The origin within the data, and classes that coincide: w* = 0, where no relative gap says anything."""
+ZERO = "The optimum of NuSVC with nu=0.5 is zero"
+
+
+def test_a_one_class_machine_around_the_origin_is_not_warned_of():
+    """The origin within the data: w* = 0, where no relative gap says anything."""
     half = np.random.default_rng(0).normal(size=(50, 2))
-    X = np.vstack([half, -half]) if y is None else np.repeat(half, 2, axis=0)
-    model = cls(kernel="linear", nu=0.5).fit(X, y)
+    X = np.vstack([half, -half])
+    model = gl.OneClassSVM(kernel="linear", nu=0.5).fit(X)
     assert model.fit_status_ == 0
-    assert np.linalg.norm(model.coef_ * (model._scales[0] if y is not None else 1.0)) < 0.1
+    assert np.linalg.norm(model.coef_) < 0.1
     assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("size", [50, 1500])
+def test_a_nu_svc_of_classes_that_coincide_says_so(size, tmp_path):
+    """w* = 0: a warning says so, every decision is zero, and the model is proven by its file and the data as any other."""
+    X, y = np.repeat(np.random.default_rng(0).normal(size=(size, 2)), 2, axis=0), np.tile([0, 1], size)
+    with pytest.warns(UserWarning, match=ZERO + ": the classes overlap so far .* A larger nu may have another optimum"):
+        model = gl.NuSVC(kernel="linear", nu=0.5).fit(X, y)
+    assert model.fit_status_ == 0
+    assert not model.decision_function(X).any() and len(set(model.predict(X))) == 1
+    model.save(tmp_path / "model")
+    loaded = gl.load(tmp_path / "model")
+    assert not loaded.decision_function(X).any()
+    for each in (model, loaded):
+        proof = gl.certify(each, X, y)
+        np.testing.assert_allclose(proof.primal, model.certificate_.primal, atol=1e-9 * size**2)
+        np.testing.assert_allclose(proof.dual, model.certificate_.dual, atol=1e-9 * size**2)
+
+
+def test_a_nu_svc_names_the_pairs_of_classes_that_coincide():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
+    X[30:60] = X[:30]
+    X[60:] += 20.0
+    with pytest.warns(UserWarning, match=f"{ZERO} in 1 of 3 pairs of classes"):
+        model = gl.NuSVC(kernel="linear", nu=0.5, decision_function_shape="ovo").fit(X, y)
+    decisions = model.decision_function(X)
+    assert not decisions[:, 0].any() and decisions[:, 1:].all()
+    assert (model.predict(X[60:]) == 2).all()
+
+
+def test_what_counts_as_zero_follows_tol():
+    """A w is zero within a tenth of tol of S·R, where R is the root mean square of the samples' distances; at least 1e-6 and at most 1e-4 of it."""
+    X, y = np.array([[-1.0], [-3.0], [1.0], [3.0]]), [0, 0, 1, 1]
+    whole = 0.5 * (2.0 * np.sqrt(5.0)) ** 2  # S = νn = 2, and R² = (1 + 9 + 1 + 9)/4
+    for kernel in (None, gl.kernels.FunctionKernel(lambda A, B: A @ B.T)):
+        problem = gl.nu.nu_classification(X, y, nu=0.5, kernel=kernel)
+        for tol, share in [(1e-3, 1e-4), (1e-2, 1e-4), (1e-4, 1e-5), (1e-5, 1e-6), (1e-9, 1e-6)]:
+            assert zero_level(problem, tol) == pytest.approx(whole * share**2, rel=1e-9)
+    assert zero_level(gl.Problem(X, y), 1e-3) == 0.0
+    assert zero_level(gl.nu.nu_regression(X, [1.0, 2.0, 3.0, 4.0]), 1e-3) == 0.0
 
 
 @given(

@@ -24,10 +24,11 @@ from gapless.estimators.multiclass import ClassPairs, class_weights, encode_labe
 from gapless.estimators.one_vs_one import OneVersusOne
 from gapless.estimators.parameters import BOOLEAN, CLASS_WEIGHT, KERNEL, POSITIVE, SHARE, Rule, one_of
 from gapless.estimators.probability import FOLDS_AND_SOLVERS, PROBABILITY, ProbabilityMixin
+from gapless.estimators.report import warn_if_zero
 from gapless.estimators.special import favour_other_class
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
-from gapless.result import Result
+from gapless.result import Result, Status
 from gapless.store import register
 from gapless.store.later import Later
 
@@ -69,10 +70,12 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = Later(lambda: list(members))
         found = run.columns
-        self._scales = self._scales_of(found.offsets)
+        self._scales = np.where(found.zero, 1.0, self._scales_of(found.offsets))
         # In each Problem the second class of the pair, which has the larger label, is +1; LIBSVM's layout counts the first class positive.
         support, self._n_support, packed = pack(-found.beta / members.spread(self._scales), members, codes)
         intercepts = -found.offsets.mean(axis=1) / self._scales
+        if not self._quiet:
+            warn_if_zero(self, found.zero)
         self._keep_support(X, support, spec)
         self._store_model(packed, intercepts, bool(found.proven.all()))
         flip = -1.0 if len(classes) == 2 else 1.0
@@ -307,8 +310,11 @@ class NuSVC(_KernelClassifier):
     r"""ν-support vector classification: :math:`\min ½‖w‖² - νnρ + \sum_i w_i \max(0, ρ - y_i f(x_i))`, reported in the scaling ρ = 1.
 
     A drop-in for :class:`sklearn.svm.NuSVC`, with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum
-    is zero, and no gap is small relative to zero; the fit then counts as proven where neither primal − dual nor −dual is above ½ (1e-6·νn·R)², n
-    being the number of samples of the pair of classes, and R the largest distance of a sample from their mean.
+    is zero, and no gap is small relative to zero; the fit then counts as proven where neither primal − dual nor −dual is above ½ (t·νn·R)², n being
+    the number of samples of the pair of classes, R the root of their mean squared distance from their mean (of 256 of them), and t a tenth of
+    ``tol``, but at least 1e-6 and at most 1e-4. A warning says so. The pair's decision function is then that of the optimum, zero everywhere, so
+    that ``predict`` votes for the same class of the pair each time; ``dual_coef_`` keeps the dual variables that prove it, not divided by ρ, which is
+    zero. A larger ν may have another optimum.
 
     Examples
     --------
@@ -391,11 +397,15 @@ class NuSVC(_KernelClassifier):
             return np.tile([-np.inf, np.inf], (len(f), 1))
         return np.column_stack([np.minimum(low / least, low / most), np.maximum(high / least, high / most)])
 
+    def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:
+        decisions = super()._pair_decisions(X, signs)
+        decisions[:, [solved.status is Status.ZERO for solved in self._solved]] = 0.0
+        return decisions
+
     def _settle(self, result: Result) -> Result:
         return favour_other_class(result)
 
     def _scales_of(self, offsets: np.ndarray) -> np.ndarray:
-        # The scale is ρ. Where the optimum is w = 0, ρ is zero up to rounding of either sign; then only the signs of decisions matter, and these
-        # do not depend on the scale.
+        # The scale is ρ. Where the optimum is w = 0, ρ is zero up to rounding of either sign.
         rho = 0.5 * (offsets[:, 1] - offsets[:, 0])
         return np.where(rho > 1e-12 * np.abs(offsets).max(axis=1), rho, 1.0)

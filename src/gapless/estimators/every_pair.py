@@ -80,6 +80,7 @@ class Columns(NamedTuple):
     offsets: np.ndarray
     iterations: np.ndarray
     proven: np.ndarray
+    zero: np.ndarray  # whether the optimum of a ν-form is zero
 
     @classmethod
     def of(cls, solved: list[Solved]) -> Columns:
@@ -89,6 +90,7 @@ class Columns(NamedTuple):
             np.array([each.offsets for each in solved]),
             np.array([each.iterations for each in solved]),
             np.array([each.proven for each in solved]),
+            np.array([each.status is Status.ZERO for each in solved]),
         )
 
 
@@ -191,7 +193,7 @@ class EveryPair:
         found = self._found
         n, groups = len(self), len(found.low) // len(self)
         offsets = 0.5 * (found.low + found.high).reshape(n, groups)
-        return Columns(found.beta, offsets, found.steps, np.ones(n, dtype=bool))
+        return Columns(found.beta, offsets, found.steps, np.ones(n, dtype=bool), found.done == 2)
 
     @cached_property
     def columns(self) -> Columns:
@@ -202,6 +204,7 @@ class EveryPair:
             begin, end = self._starts[k : k + 2]
             columns.beta[begin:end], columns.offsets[k] = solved.beta, solved.offsets
             columns.iterations[k], columns.proven[k] = solved.iterations, solved.proven
+            columns.zero[k] = solved.status is Status.ZERO
         return columns
 
     @cached_property

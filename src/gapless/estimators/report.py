@@ -42,6 +42,19 @@ def warn_if_early(results: list[Result], count: int, opening: Callable[[Status],
     )
 
 
+def warn_if_zero(estimator: Any, zero: np.ndarray) -> None:
+    """Give a warning where the optimum of a ν-SVC is zero, for some of the pairs of classes (``zero``): its model cannot tell the classes apart."""
+    if not zero.any():
+        return
+    among = f" in {int(zero.sum())} of {len(zero)} pairs of classes" if len(zero) > 1 else ""
+    warnings.warn(
+        f"The optimum of {type(estimator).__name__} with nu={estimator.nu:g} is zero{among}: the classes overlap so far that w = 0 is optimal, and "
+        "the model's decision function is zero for every sample, which tells nothing of its class. A larger nu may have another optimum.",
+        UserWarning,
+        stacklevel=users_level(),
+    )
+
+
 def whose_words(estimator: Any) -> str:
     """A sentence which says that a warning begins with another library's words, and that the solver was one of Gapless."""
     return f"These words are scikit-learn's, kept for filters of warnings; the solver was {type(estimator).__name__}'s own, of Gapless."

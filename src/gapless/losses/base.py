@@ -84,7 +84,7 @@ class Loss(ABC):
         return []
 
     def taken(self, places: np.ndarray) -> Self:
-        """The loss of the samples at these places (or under this mask) alone, in this order: another one only where the loss has a number a sample."""
+        """The loss of the samples at these places (or under this mask) alone, in this order: the same one, unless it has a number for each sample."""
         return self
 
     def marks(self, y: np.ndarray) -> np.ndarray:

@@ -61,9 +61,9 @@ def _is_hidden(problem: Problem, points: Points, tol: float) -> bool:
     gap = primal.value - dual.value
     if 0 <= gap <= tol * abs(primal.value):
         return False
-    if gap >= 0 and counts_as_zero(problem, gap, dual.value):
+    if gap >= 0 and counts_as_zero(problem, gap, dual.value, tol):
         return False
-    return hides(points, tol) or hides(points, tol, zero_level(problem))
+    return hides(points, tol) or hides(points, tol, zero_level(problem, tol))
 
 
 class Best:

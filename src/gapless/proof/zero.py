@@ -11,63 +11,61 @@ from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
 
-# A w whose length is at most this share of the longest that the data allows counts as zero. The square of the share, 1e-12, is well above what the
-# rounding of Kβ leaves of an optimum of zero (1e-16 times the square root of the number of samples), and well below what any tol distinguishes.
-_NO_LENGTH = 1e-6
+# A w counts as zero where its length is at most a share of S·R, within these bounds: a tenth of tol. Below the least share the rounding of Kβ hides
+# an optimum of zero; the square of the largest one, 1e-8, is well below what a tol of 1e-3, the estimators' own, distinguishes.
+_LEAST, _PART, _MOST = 1e-6, 0.1, 1e-4
+_SOME = 256  # the samples that tell R, evenly spaced
 
 
 def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
     """Whether the optimum of a one-class machine or of a ν-SVC is proven to be zero (:func:`counts_as_zero`), and the KKT violation is within
     ``tol``.
     """  # fmt: skip
-    return certificate.kkt_violation <= tol and counts_as_zero(problem, certificate.gap, certificate.dual)
+    return certificate.kkt_violation <= tol and counts_as_zero(problem, certificate.gap, certificate.dual, tol)
 
 
-def counts_as_zero(problem: Problem, gap: float, dual: float) -> bool:
-    """Whether neither the gap nor −D is above ½ (1e-6·S·R)², in a one-class machine or a ν-SVC.
+def counts_as_zero(problem: Problem, gap: float, dual: float, tol: float) -> bool:
+    """Whether neither the gap nor −D is above :func:`zero_level`. An optimum that −D leaves away from zero has a relative gap, which counts."""
+    return math.isfinite(gap) and max(gap, -dual) <= zero_level(problem, tol)
+
+
+def zero_level(problem: Problem, tol: float) -> float:
+    """The absolute gap ½ (share·S·R)² that counts as zero where −D is as small, in a one-class machine or a ν-SVC; 0 elsewhere.
 
     The optimum is −½‖w*‖², zero where the origin lies within the data (one-class), or where the reduced hulls of the classes meet (ν-SVC); no gap is
-    small relative to that. w* is a sum of samples whose coefficients add up to S = Σ|totals|, so that ‖w*‖ ≤ S·R, where R is the largest distance
-    of a sample from the origin or, in a ν-SVC, which does not depend on where the origin is, from the samples' mean. Within the bound neither w nor
-    w* is longer than a few millionths of the longest that they could be. An optimum that −D leaves away from zero has a relative gap, which counts.
+    small relative to that. w* is a sum of samples whose coefficients add up to S = Σ|totals|, so that ‖w*‖ is about S·R at most, where R is the root
+    of the mean squared distance of the samples from the origin or, in a ν-SVC, which does not depend on where the origin is, from their mean. Within
+    the bound both w and w* are shorter than ``share`` of that: a tenth of ``tol``, but at least 1e-6 and at most 1e-4.
     """
-    if not _may_vanish(problem) or not math.isfinite(gap):
-        return False
-    size = _NO_LENGTH * float(np.abs(problem.totals).sum())
-    used = problem.cost > 0
-    squares = problem.diagonal[used]
-    most = max(gap, -dual)
-    if most > 2.0 * size**2 * float(squares.max()):  # no distance from the mean exceeds twice the longest sample
-        return False
-    if len(problem.totals) > 1:
-        share = used / used.sum()
-        f = problem.expand(share)
-        squares = np.maximum(0.0, squares - 2.0 * f[used] + float(share @ f))
-    return most <= 0.5 * size**2 * float(squares.max())
+    return zero_scale(problem) * zero_share(tol) ** 2
 
 
-def zero_level(problem: Problem) -> float:
-    """An absolute gap that surely counts as zero where −D is as small, with a distance in place of the R of :func:`counts_as_zero`; 0 elsewhere.
+def zero_share(tol: float) -> float:
+    """The share of S·R up to which a length counts as zero."""
+    return min(max(_PART * tol, _LEAST), _MOST)
 
-    Every sample is within 2R of every other, or of the origin within R, so that half the largest distance from the first sample is not above R.
-    """
+
+def zero_scale(problem: Problem) -> float:
+    """½ (S·R)² of a one-class machine or a ν-SVC; 0 of other problems, whose optimum is not zero."""
     if not _may_vanish(problem):
         return 0.0
     (used,) = np.nonzero(problem.cost > 0)
-    squares = problem.diagonal[used]
+    some = used[np.arange(min(_SOME, len(used))) * len(used) // min(_SOME, len(used))]
+    square = float(problem.diagonal[some].mean())
     if len(problem.totals) > 1:
-        squares = 0.25 * np.maximum(0.0, squares - 2.0 * _row(problem, used) + squares[0])
-    size = _NO_LENGTH * float(np.abs(problem.totals).sum())
-    return 0.5 * size**2 * float(squares.max())
+        square = max(0.0, square - _mean_entry(problem, some))
+    return 0.5 * float(np.abs(problem.totals).sum()) ** 2 * square
 
 
-def _row(problem: Problem, used: np.ndarray) -> np.ndarray:
-    """The kernel entries of the first sample with all of these."""
+def _mean_entry(problem: Problem, some: np.ndarray) -> float:
+    """The mean of the kernel's entries among some samples: the squared length of their mean."""
     given = None if problem.kernel is None else problem.panels.given
     if given is not None:
         gram, places = given
-        return gram[places[used[0]], places[used]]
-    return Panels(problem.kernel or Linear(), problem.X, np.float64, used[:1]).apply(problem.X[used], np.ones(1))
+        return float(gram[np.ix_(places[some], places[some])].mean())
+    return float(Panels(problem.kernel or Linear(), problem.X, np.float64, some).own(np.ones(len(some))).mean()) / len(
+        some
+    )
 
 
 def _may_vanish(problem: Problem) -> bool:

@@ -19,6 +19,7 @@ from gapless.losses import EpsilonInsensitive, SquaredEpsilonInsensitive, as_los
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
+from gapless.result import Status
 from gapless.verify.tube_of_model import nu_regression_point
 
 Part: TypeAlias = tuple[Problem, Point]
@@ -75,6 +76,12 @@ def _is_ours(model: Any) -> bool:
 
 def _dense(dual_coef: Any) -> np.ndarray:
     return dual_coef.toarray() if sp.issparse(dual_coef) else np.asarray(dual_coef)
+
+
+def _offsets_of_zero(model: Any, k: int) -> np.ndarray | None:
+    """The offsets of a pair of our own whose optimum is zero, which is not scaled to ρ = 1; None of every other pair."""
+    solved = getattr(model, "_solved", None)
+    return np.asarray(solved[k].offsets) if solved and solved[k].status is Status.ZERO else None
 
 
 def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
@@ -137,7 +144,8 @@ def _pairwise_classifier(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) 
             )  # fmt: skip
             rho = float(problem.totals[0]) / max(0.5 * float(np.abs(beta[member]).sum()), 1e-300)
             b = -rho * float(intercepts[k])
-            offsets = np.array([b - rho, b + rho])
+            offsets = _offsets_of_zero(model, k)
+            offsets = np.array([b - rho, b + rho]) if offsets is None else offsets
             parts.append((problem, Point(beta=rho * beta[member], offsets=offsets)))
         else:
             cost = (weight * class_weight)[member]

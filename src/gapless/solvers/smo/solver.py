@@ -23,7 +23,7 @@ from gapless.losses import DualEntropy
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.feasible import feasible
-from gapless.proof.zero import zero_level
+from gapless.proof.zero import zero_scale
 from gapless.solvers.base import (
     Advance,
     Budget,
@@ -109,7 +109,7 @@ class SmoEngine(Engine):
         native, error = (entries, 0.0) if isinstance(entries, tuple) else (entries.native, entries.error)
         self.native = _native.Smo(
             native, error, _exact(problem, samples), samples.dual, samples.diagonal, samples.groups, problem.totals, beta,
-            problem.intercept == "free", problem.is_hard, problem.shift, zero_level(problem), problem.entry_work,
+            problem.intercept == "free", problem.is_hard, problem.shift, zero_scale(problem), problem.entry_work,
             solver.pairs == "second_order", solver.cache_mb * 2**20,
         )  # fmt: skip
 
