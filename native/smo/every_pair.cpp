@@ -91,7 +91,6 @@ class OnePair {
     return proven;
   }
 
-
   // A gap that counts as zero where −D is as small.
   double zero_level(double tol) const { return smo::zero_level(zero_, tol); }
 
