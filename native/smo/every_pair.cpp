@@ -67,7 +67,7 @@ class OnePair {
     }
   }
 
-  std::unique_ptr<Smo> engine(const ClassPairs& pairs, double cache_bytes) const {
+  std::unique_ptr<Smo> engine(double cache_bytes) const {
     // The given matrix has all entries, so that none is computed, and no f is asked for from outside.
     return make_smo({.dual = to_prove_.box,
                      .diagonal = diagonal_.data(),
@@ -159,7 +159,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
   pair.state(pairs, k);
   const Index n = pair.size(), groups = pair.groups();
   room.offsets.resize(groups);
-  const std::unique_ptr<Smo> engine = pair.engine(pairs, targets.cache_bytes);
+  const std::unique_ptr<Smo> engine = pair.engine(targets.cache_bytes);
   const Out beta(found.beta.data() + pairs.starts[k], static_cast<std::size_t>(n));
   const double most = std::min(targets.most, targets.turns * static_cast<double>(n));
   // Where the pair is not done, the caller goes on from β as it is.
