@@ -39,6 +39,7 @@ _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
 _LARGE_FLOP = 0.02  # the same of a large subproblem, whose matrices are large
 # Of a large subproblem: a pair, which reads a block of the samples alone; a kernel entry without its products, and one product.
 _PAIR, _KERNEL_ENTRY, _PRODUCT = 400.0, 0.5, 0.01
+_CREEPING = 300  # pairs for each sample after which another method takes over in any case: those that need more need thousands
 _BEGUN = 10  # pairs for each sample that the easiest problems take
 
 
@@ -82,10 +83,10 @@ def _after(
 
 def turns(X: Any, n: int) -> float:
     """How many pairs for each of n samples take as long as the interior point is expected to, on as many rows of X; at least a few."""
-    of_sample = (
-        _SAMPLE * n if n <= SMALL else 2.0 * _PAIR
-    )  # large problems whose pairs pay are done in half of that time
-    return max(_PAIRS, _second_order_cost(X, n) / (n * of_sample))
+    if n <= SMALL:
+        return max(_PAIRS, _second_order_cost(X, n) / (_SAMPLE * n * n))
+    # Large problems whose pairs pay are done in half of the time.
+    return min(_CREEPING, max(_PAIRS, _second_order_cost(X, n) / (2.0 * _PAIR * n)))
 
 
 def _second_order_cost(X: Any, n: int) -> float:
