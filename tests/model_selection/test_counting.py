@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import StratifiedKFold
 
 import gapless as gl
 from gapless.model_selection import GridSearchCV, scoring
-from gapless.model_selection.counting import fewest_rows, is_plain_weight, share
+from gapless.model_selection.counting import determination, fewest_rows, is_plain_weight, share
 from gapless.model_selection.race import ROUNDING, Race
 
 X, Y = load_iris(return_X_y=True)
@@ -29,6 +29,16 @@ def test_the_share_of_right_labels_is_the_accuracy(labels, weight):
         y, predicted = RNG.choice(labels, 60), RNG.choice(labels, 60)
         assert fewest_rows(y) == 2 * len(labels)
         found, expected = share(predicted == y, weight), accuracy_score(y, predicted, sample_weight=weight)
+        assert found == expected and type(found) is type(expected)
+
+
+@pytest.mark.parametrize("n", [2, 3, 100, 2500])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
+def test_two_sums_are_r2(n, scale):
+    for _ in range(20):
+        y = scale * (RNG.normal(size=n) + 10 * RNG.normal())
+        predicted = y + scale * RNG.normal() * RNG.normal(size=n)
+        found, expected = determination(y, predicted), r2_score(y, predicted)
         assert found == expected and type(found) is type(expected)
 
 

@@ -57,15 +57,19 @@ class Metric:
     of_labels: bool  # of labels, else of the errors of a regression
     fewest: float = np.inf
 
-    def counts(self, n: int, weight: Any = None) -> bool:
-        """Whether the score of n rows with these weights is the share of right labels, and nothing is left to check."""
-        plain = self.function is metrics.accuracy_score and not self.options
-        return plain and n >= self.fewest and is_plain_weight(weight, n)
+    def counts(self, y: np.ndarray, weight: Any = None) -> bool:
+        """Whether the score of targets with these weights is the share of right labels, or plain R², and nothing is left to check."""
+        if self.options:
+            return False
+        if self.function is metrics.r2_score:
+            return weight is None and y.dtype == np.float64 and len(y) > 1 and bool(np.ptp(y) > 0)
+        return self.function is metrics.accuracy_score and len(y) >= self.fewest and is_plain_weight(weight, len(y))
 
     def score(self, y: np.ndarray, predictions: np.ndarray, weight: Any = None) -> float:
         """The score of predictions."""
-        if self.counts(len(y), weight):
-            return self.sign * share(predictions == y, weight)
+        if self.counts(y, weight):
+            value = share(predictions == y, weight) if self.of_labels else determination(y, predictions)
+            return self.sign * value
         options = self.options if weight is None else {**self.options, "sample_weight": weight}
         return float(self.sign * self.function(y, predictions, **options))
 
@@ -79,9 +83,6 @@ class Metric:
             return self.between(y, answers.predictions, _open_rows(y, answers, last), answers.classes, weight)
         if np.isfinite(answers.low).all() and np.isfinite(answers.high).all():
             best, worst = _nearest(y, answers.low, answers.high), _farthest(y, answers.low, answers.high)
-            plain = self.function is metrics.r2_score and not self.options and weight is None
-            if plain and y.dtype == np.float64 and len(y) > 1 and np.ptp(y) > 0:
-                return determination(y, worst), determination(y, best)
             return self.score(y, worst, weight), self.score(y, best, weight)
         return np.nan, np.nan
 
@@ -89,7 +90,7 @@ class Metric:
         self, y: np.ndarray, predictions: np.ndarray, is_open: np.ndarray, classes: np.ndarray, weight: Any = None
     ) -> tuple[float, float]:
         """(low, high): the scores of labels where those rows that are open are wrong, and where they are right."""
-        if self.counts(len(y), weight):
+        if self.counts(y, weight):
             right = predictions == y
             return self.sign * share(right & ~is_open, weight), self.sign * share(right | is_open, weight)
         if not is_open.any():

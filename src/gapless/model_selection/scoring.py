@@ -51,7 +51,7 @@ class FoldScoring:
         fitted = self.answered(fitted, unfitted, fold, metrics)
         answers, counted = fitted.answers, self._counted(metrics, fold)
         intervals = {} if answers is None else _intervals(metrics, answers, unfitted, fold)
-        if counted is None or answers is None:
+        if counted is None or answers is None or not (counted.of_labels or np.isfinite(answers.predictions).all()):
             X_test, y_test = _safe_split(unfitted, self.X, self.y, fold.test, fold.train)
             test_scores = self._scores(self._to_ask(fitted, unfitted), X_test, y_test, fold.params)
         else:
@@ -98,11 +98,11 @@ class FoldScoring:
         return fewest_rows(self.y)
 
     def _counted(self, metrics: dict[str, Metric], fold: ScoredFold) -> Metric | None:
-        """The metric that is the scorer's only one, where its score is a count."""
+        """The metric that is the scorer's only one, where its score is a count or plain R²."""
         if type(self.scorer) not in (_PassthroughScorer, _Scorer) or self.score_params.keys() - {"sample_weight"}:
             return None
         metric = metrics.get("score")
-        return metric if metric is not None and metric.counts(fold.n_test, fold.weights["score"]) else None
+        return metric if metric is not None and metric.counts(fold.targets, fold.weights["score"]) else None
 
     def targets(self, rows: Any) -> np.ndarray:
         """The targets of these rows."""
