@@ -18,7 +18,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _VENV = _ROOT / ".venv-oldest"
 _PYTHON = _VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 _EXTRAS = ("plot", "qp", "onnx")
-_TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis")
+_TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "array-api-compat", "array-api-strict")
 _TESTS = ("tests/estimators", "tests/model_selection")
 
 
@@ -59,7 +59,22 @@ def main(wheel: str, *arguments: str) -> int:
         return 1
     subprocess.run([_PYTHON, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
     tests = [] if any(not each.startswith("-") for each in arguments) else _TESTS
-    command = [_PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "not slow", *tests, *arguments]
+    # Warnings are shown and do not fail a test: old packages use what newer Pythons and tools have deprecated.
+    command = [
+        _PYTHON,
+        "-m",
+        "pytest",
+        "-n",
+        "2",
+        "--dist",
+        "worksteal",
+        "-W",
+        "default",
+        "-m",
+        "not slow",
+        *tests,
+        *arguments,
+    ]
     return subprocess.run(command, cwd=_ROOT).returncode
 
 

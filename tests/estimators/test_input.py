@@ -115,7 +115,7 @@ def test_sparse_samples_of_a_dense_fit_are_unpacked_in_parts():
     X, y = small("SVC")
     X = np.hstack([X, np.zeros((len(X), 20_000 - X.shape[1]))])
     model = gl.SVC(kernel="linear").fit(X, y)
-    batch = sp.random_array((4000, 20_000), density=1e-4, format="csr", random_state=0)
+    batch = sp.csr_array(sp.random(4000, 20_000, density=1e-4, format="csr", random_state=0))
     tracemalloc.start()
     f = model.decision_function(batch)
     _, peak = tracemalloc.get_traced_memory()

@@ -83,9 +83,12 @@ def _check_compressed(X: Any, name: str) -> None:
 
 
 def _check_coordinates(X: Any, name: str) -> None:
-    if any(len(each) != len(X.data) for each in X.coords):
+    coordinates = (
+        (X.row, X.col) if X.ndim == 2 else X.coords
+    )  # SciPy has ``coords`` from 1.13 on, and one dimension, too
+    if any(len(each) != len(X.data) for each in coordinates):
         raise InvalidInputError(f"{name} is COO that must have as many coordinates as its {len(X.data):,} values.")
-    for each, size, axis in zip(X.coords, X.shape, ("rows", "columns"), strict=False):
+    for each, size, axis in zip(coordinates, X.shape, ("rows", "columns"), strict=False):
         _check_range(each, size, f"{name} is COO whose {axis}")
 
 

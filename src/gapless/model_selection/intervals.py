@@ -147,7 +147,9 @@ def weights_of(scorer: Any, params: dict[str, Any]) -> dict[str, Any]:
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(scorer, "score", **params)
         return {name: routed.get(name).score.get("sample_weight") for name in scorer._scorers}
-    return {name: params.get("sample_weight") for name, each in scorer._scorers.items() if each._accept_sample_weight()}
+    # scikit-learn before 1.7 gives the weights to all metrics.
+    taking = [name for name, each in scorer._scorers.items() if getattr(each, "_accept_sample_weight", lambda: True)()]
+    return dict.fromkeys(taking, params.get("sample_weight"))
 
 
 def last_step(estimator: Any) -> Any:

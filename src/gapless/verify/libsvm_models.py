@@ -138,11 +138,10 @@ def _match(vectors: sp.csr_array, X: Any, groups: np.ndarray, vector_groups: np.
     """The row of X that each support vector is, among the rows of its own class; values are compared to eight digits, to which files may round."""
 
     def key(matrix: Any, row: int, group: float) -> tuple[Any, ...]:
-        entries = matrix[[row]]
-        entries = entries.tocoo() if sp.issparse(entries) else sp.coo_array(entries)
+        entries = sp.coo_array(matrix[[row]])
         return (
             int(group),
-            *((int(c), f"{v:.8g}") for c, v in sorted(zip(entries.coords[1], entries.data, strict=True)) if v != 0),
+            *((int(c), f"{v:.8g}") for c, v in sorted(zip(entries.col, entries.data, strict=True)) if v != 0),
         )
 
     places: dict[tuple[Any, ...], list[int]] = {}
