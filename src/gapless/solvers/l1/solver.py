@@ -194,5 +194,5 @@ def _signed_columns(problem: Problem) -> Any:
     X, y = problem.X, problem.y
     extra = (problem.intercept_scale * y)[None] if problem.intercept == "regularized" else np.empty((0, len(y)))
     if sp.issparse(X):
-        return sp.csr_array(sp.vstack([(sp.diags_array(y) @ X).T, extra], format="csr"))
+        return sp.csr_array(sp.vstack([(sp.csr_array(sp.diags(y)) @ X).T, extra], format="csr"))
     return np.ascontiguousarray(np.vstack([X.T * y, extra]))
