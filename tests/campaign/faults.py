@@ -5,8 +5,6 @@ Each function returns sentences that tell what went wrong; an empty list is a pa
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import subprocess
 import sys
@@ -14,46 +12,20 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 import gapless as gl
 from gapless.data.store import convert, open_store
+from tests.campaign.children import ROOT, ask, libsvm_file, start
+from tests.campaign.signal_faults import (
+    changed_arrays,
+    interrupted_cli,
+    interrupted_predict,
+    interrupted_search,
+    killed_at_each_rename,
+    terminated_cli,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300  # seconds after which a child that has not ended is a failure
 GROWTH = 10.0  # MB by which resident memory may grow from one third of many fits to the next
-
-
-def command(name: str, *arguments: object) -> list[str]:
-    """The command line of a child."""
-    return [sys.executable, "-m", "tests.campaign.fault_children", name, *map(str, arguments)]
-
-
-def start(name: str, *arguments: object) -> subprocess.Popen[str]:
-    """A child that has said "ready"."""
-    child = subprocess.Popen(
-        command(name, *arguments), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert child.stdout is not None
-    if child.stdout.readline() != "ready\n":
-        child.kill()
-        raise RuntimeError(f"{name} did not start: {child.communicate()[1][-2000:]}")
-    return child
-
-
-def ask(name: str, *arguments: object, **environment: str) -> Any:
-    """The JSON that a child prints in its last line; a sentence where the child fails."""
-    try:
-        done = subprocess.run(
-            command(name, *arguments), cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return f"{name} did not end in {PATIENCE} s"
-    if done.returncode:
-        return f"{name} ended with {done.returncode}: {done.stderr[-1000:]}"
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def kill_after(child: subprocess.Popen[str], seconds: float) -> None:
@@ -173,19 +145,7 @@ def memory(rounds: int, folder: Path) -> list[str]:
     return [f"the resident memory grew by {growth} MB from {told[0]:.0f} MB"] if max(growth) > GROWTH else []
 
 
-def libsvm_file(folder: Path, n: int) -> Path:
-    """A LIBSVM file of n samples in a folder."""
-    rng = np.random.default_rng(0)
-    path = folder / "samples.svm"
-    rows = rng.normal(size=(n, 8))
-    path.write_text(
-        "".join(
-            f"{i % 2} " + " ".join(f"{j + 1}:{v:.6g}" for j, v in enumerate(row)) + "\n" for i, row in enumerate(rows)
-        )
-    )
-    return path
-
-
 FAULTS: tuple[Callable[[int, Path], list[str]], ...] = (
     killed_while_saving, killed_while_converting, killed_while_training, full_disk, interrupted, forked, loky, threads, one_or_two_threads, memory,
+    interrupted_search, interrupted_predict, interrupted_cli, terminated_cli, killed_at_each_rename, changed_arrays,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The sound files that the mutations begin with, each with the function that reads it and the way it is mutated.
 
-Model files are those of ``save``, also with a new checksum after the damage (so that the damage gets past it), LIBSVM's models, and stores; text
-inputs are LIBSVM-format and CSV files, and .npz files.
+Model files are those of ``save``, also with a new checksum after the damage (so that the damage gets past it), LIBSVM's models, journals of searches
+(also with new checksums) and stores; text inputs are LIBSVM-format and CSV files, and .npz files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tests.campaign.mutators import mutate, mutate_sealed
+from tests.campaign.mutators import mutate, mutate_journal, mutate_sealed
 
 # Features up to which a damaged model predicts and a problem is solved; with more, the time and the memory that these take are no failure.
 _WIDTH = 10_000
@@ -84,10 +84,26 @@ def _model_seeds(folder: Path) -> list[tuple[Seed, Callable[[bytes, random.Rando
         seed = Seed(name, (folder / "model").read_bytes(), _use_model)
         found += [(seed, mutate), *[(seed, mutate_sealed)] * 3]
     found += [(Seed("libsvm", _LIBSVM_MODEL, read_libsvm_model), mutate)] * 12
+    journal = _journal(folder, X, y)
+    found += [(journal, mutate)] * 3 + [(journal, mutate_journal)] * 6
     for form in ("csr", "dense"):
         content = _packed_store(folder, X, y, form)
         found += [(Seed(f"store-{form}", content, _read_store), mutate)] * 6
     return found
+
+
+def _journal(folder: Path, X: np.ndarray, y: np.ndarray) -> Seed:
+    """The file of a search, from which the same search goes on."""
+    import gapless as gl
+
+    def search(path: Path) -> Any:
+        found = gl.model_selection.GridSearchCV(gl.LinearSVC(tol=1e-2), {"C": [0.1, 1.0]}, cv=2, resume=path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # damaged scores may be infinite
+            return found.fit(X, y).cv_results_
+
+    search(folder / "journal")
+    return Seed("journal", (folder / "journal").read_bytes(), search)
 
 
 def _use_model(path: Path) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import zlib
 from typing import Any
 
 _HUGE = [
@@ -150,6 +151,16 @@ def mutate_sealed(content: bytes, rng: random.Random) -> bytes:
         header = json.dumps(parsed, separators=(",", ":")).encode()
         header += b" " * (-len(header) % 8)
     return _sealed(len(header).to_bytes(8, "little") + header + arrays)
+
+
+def mutate_journal(content: bytes, rng: random.Random) -> bytes:
+    """The file of a search with a change of one of its lines, whose checksum is that of the changed line."""
+    lines = content.splitlines()
+    at = rng.randrange(len(lines))
+    body = lines[at].rpartition(b', "crc32"')[0] + b"}"
+    changed = mutate(body, rng).replace(b"\n", b" ") or b"{}"
+    lines[at] = changed[:-1] + b', "crc32": "%08x"}' % zlib.crc32(changed[:-1] + b"}")
+    return b"\n".join(lines) + b"\n"
 
 
 def _sealed(content: bytes) -> bytes:
