@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from gapless.estimators.deadline import Deadline
 from gapless.estimators.documented import KERNEL_MODEL, documented
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
+from gapless.estimators.stages import SMALL
+from gapless.estimators.tube_width import begin_at_width
 from gapless.losses import EpsilonInsensitive
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
@@ -225,6 +228,15 @@ class NuSVR(_KernelRegressor):
 
     def _problem(self, samples: Any, y: np.ndarray | None, weight: np.ndarray, spec: KernelSpec) -> Problem:
         return nu_forms.nu_regression(samples, y, nu=self.nu, C=self.C, kernel=spec.kernel, sample_weight=weight)
+
+    def _solve_one(self, problem: Problem, **options: Any) -> Any:
+        searched = self.solver == "auto" and problem.is_linear and problem.n_samples > SMALL
+        if searched and options["start"] is None and options["max_iter"] is None:
+            began = time.perf_counter()
+            options["start"] = begin_at_width(problem, options["tol"], options["max_time"])
+            if options["max_time"] is not None:
+                options["max_time"] = max(1e-3, options["max_time"] - (time.perf_counter() - began))
+        return super()._solve_one(problem, **options)
 
     def _coefficients(self, beta: np.ndarray) -> np.ndarray:
         half = len(beta) // 2
