@@ -287,6 +287,8 @@ def test_a_regression_is_as_good_as_the_best_by_hand():
         (SVCCV(widen=-1), "The 'widen' parameter of SVCCV must be a whole number of at least 0; got -1."),
         (SVCCV(scoring=["accuracy"]), "The 'scoring' parameter of SVCCV must be None, a name or a function; got ['accuracy']."),
         (LinearSVCCV(refit="yes"), "The 'refit' parameter of LinearSVCCV must be True or False; got 'yes'."),
+        (LinearSVCCV(staged=2), "The 'staged' parameter of LinearSVCCV must be True or False; got 2."),
+        (LinearSVRCV(prove="all"), "The 'prove' parameter of LinearSVRCV must be 'bounded' or 'full'; got 'all'."),
         (SVCCV(kernel=Polynomial(300), gammas=[1e3]), "The kernel of SVCCV must be finite on X; it overflows; scale the features."),
     ],
     ids=str,
