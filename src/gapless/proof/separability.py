@@ -133,8 +133,8 @@ def _program(problem: Problem, features: np.ndarray | sp.csr_array) -> _Program:
     ones = np.vstack([signs, np.ones(len(columns))] if intercept else [np.ones(len(columns))])
     if sp.issparse(features):
         reach = np.asarray(abs(features).max(axis=0).todense()).ravel()
-        scale = sp.diags_array(1.0 / np.where(reach > 0, reach, 1.0))
-        rows = sp.diags_array(signs) @ features[columns] @ scale
+        scale = sp.csr_array(sp.diags(1.0 / np.where(reach > 0, reach, 1.0)))
+        rows = sp.csr_array(sp.diags(signs)) @ features[columns] @ scale
         return _Program(sp.vstack([rows.T, sp.csr_array(ones)], format="csr"), gain, columns, signs)
     moved = _moved(features, problem)
     reach = np.abs(moved).max(axis=0)
