@@ -39,7 +39,8 @@ _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
 _LARGE_FLOP = 0.02  # the same of a large subproblem, whose matrices are large
 # Of a large subproblem: a pair, which reads a block of the samples alone; a kernel entry without its products, and one product.
 _PAIR, _KERNEL_ENTRY, _PRODUCT = 400.0, 0.5, 0.01
-_CREEPING = 300  # pairs for each sample after which another method takes over in any case: those that need more need thousands
+# Pairs for each sample after which another method takes over in any case: fits that need more need thousands.
+_CREEPING = 300
 _BEGUN = 10  # pairs for each sample that the easiest problems take
 
 

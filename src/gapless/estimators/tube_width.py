@@ -39,7 +39,9 @@ def begin_at_width(problem: Problem, tol: float, max_time: float | None) -> Poin
             break
         stated = Problem(X, y, loss=EpsilonInsensitive(width), C=1.0, sample_weight=cost)
         try:
-            result = solve(stated, tol=_STRICTER * tol, start=start, in_samples=True, max_time=None if left == np.inf else left)
+            result = solve(
+                stated, tol=_STRICTER * tol, start=start, in_samples=True, max_time=None if left == np.inf else left
+            )
         except Interrupted:  # the result that Interrupted carries is one of another problem
             raise KeyboardInterrupt from None
         except GaplessError:  # a system may hold numbers that are too large; pairs do not need one
@@ -54,7 +56,9 @@ def begin_at_width(problem: Problem, tol: float, max_time: float | None) -> Poin
             break
         share = 0.5 if above is None else min(max(surplus / (surplus + lack), _INNER), 1.0 - _INNER)
         width = low + share * (high - low)
-    found = [np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)]) for beta in (above, below) if beta is not None]
+    found = [
+        np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)]) for beta in (above, below) if beta is not None
+    ]
     if len(found) == 2:
         return Point(beta=(lack * found[0] + surplus * found[1]) / (lack + surplus))
     return Point(beta=found[0]) if found else None
