@@ -10,6 +10,8 @@ import sklearn.svm
 from sklearn.datasets import make_friedman1
 
 import gapless as gl
+from gapless.estimators.tube_width import begin_at_width
+from gapless.proof.certificate import evaluate
 
 ROUNDING = 1e-12  # a coefficient below this share of the largest one is rounding
 
@@ -64,11 +66,30 @@ def test_nu_svr_of_a_large_cost(kind):
     check_support(model)
 
 
-def test_a_linear_nu_svr():
-    X, y = noisy(6000)
+def wide(n: int):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 200))
+    return X, X[:, :10].sum(axis=1) + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("kind", [noisy, discrete, wide])
+def test_a_linear_nu_svr(kind):
+    """Its pairs begin at the right width of the tube: from the first samples they took up to ten million steps, and a gap was left."""
+    X, y = kind(2500)
     model = gl.NuSVR(kernel="linear", C=10.0).fit(X, y)
     assert model.fit_status_ == 0 and model.certificate_.relative_gap <= model.tol
     check_support(model)
+
+
+def test_the_width_that_nu_asks_for():
+    """The point that pairs begin at has the sums of its groups, is within the box, and is close to the optimum."""
+    X, y = noisy(1500)
+    problem = gl.nu.nu_regression(X, y, nu=0.3, C=2.0)
+    point = begin_at_width(problem, 1e-3, None)
+    np.testing.assert_allclose(np.bincount(problem.groups, weights=point.beta), problem.totals, rtol=1e-9)
+    assert (problem.dual.lower <= point.beta).all() and (point.beta <= problem.dual.upper).all()
+    primal, dual = evaluate(problem, point)
+    assert primal.value - dual.value <= 1e-2 * abs(primal.value)
 
 
 @pytest.mark.parametrize("size", SIZES)
