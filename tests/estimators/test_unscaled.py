@@ -1,0 +1,58 @@
+"""Linear machines on data as it comes: scales that are seven orders of magnitude apart with heavy tails, and whole numbers with many equal rows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gapless as gl
+
+SCALES = np.logspace(-3, 4, 8)
+
+
+def heavy_tails(n):
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(1.5, size=(n, 8)) * SCALES
+    scores = (X / SCALES) @ rng.standard_normal((8, 2)) + rng.standard_normal((n, 2))
+    return X, scores.argmax(axis=1), scores[:, 0]
+
+
+def whole_numbers(n):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(n, 8)).astype(float)
+    score = X @ rng.standard_normal(8) + rng.standard_normal(n)
+    return X, (score > np.median(score)).astype(int), np.round(score)
+
+
+def ends_within_tol(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y)
+    assert model.certificate_.relative_gap <= model.tol
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("loss", "penalty"), [("hinge", "l2"), ("squared_hinge", "l2"), ("squared_hinge", "l1")])
+@pytest.mark.parametrize("data", [heavy_tails, whole_numbers])
+def test_linear_classifiers(data, loss, penalty, C, fit_intercept):
+    X, y, _ = data(1000)
+    dual = True if loss == "hinge" else "auto"
+    ends_within_tol(gl.LinearSVC(loss=loss, penalty=penalty, C=C, dual=dual, fit_intercept=fit_intercept), X, y)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("data", [heavy_tails, whole_numbers])
+def test_linear_regressions(data, loss, C):
+    X, _, y = data(1000)
+    ends_within_tol(gl.LinearSVR(loss=loss, C=C, dual="auto"), X, y)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_a_linear_kernel_on_whole_numbers(C):
+    X, y, target = whole_numbers(1000)
+    ends_within_tol(gl.SVC(kernel="linear", C=C), X, y)
+    ends_within_tol(gl.SVR(kernel="linear", C=C), X, target)
