@@ -60,10 +60,17 @@ def whose_words(estimator: Any) -> str:
     return f"These words are scikit-learn's, kept for filters of warnings; the solver was {type(estimator).__name__}'s own, of Gapless."
 
 
+_NOT_THE_USERS = (
+    "gapless",
+    "sklearn",
+    "contextlib",
+)  # a context manager that decorates a method calls it from contextlib
+
+
 def users_level() -> int:
-    """The ``stacklevel`` at which a warning names the user's line, and not one of Gapless or scikit-learn."""
+    """The ``stacklevel`` at which a warning names the user's line, and not one of Gapless, of scikit-learn, or of a decorator of theirs."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("gapless", "sklearn"):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
         frame, level = frame.f_back, level + 1
     return level
 
