@@ -67,9 +67,9 @@ def made(monkeypatch):
     places = []
     original = SharedFits._fitted
 
-    def fitted(self, stage, length, fit, *rest):
-        places.append((fit.candidate, fit.fold))
-        return original(self, stage, length, fit, *rest)
+    def fitted(self, stage, members, seen, *rest):
+        places.append((seen.fit.candidate, seen.fit.fold))
+        return original(self, stage, members, seen, *rest)
 
     monkeypatch.setattr(SharedFits, "_fitted", fitted)
     return places

@@ -64,6 +64,8 @@ class FittedCandidate:
         What the clone answers for the test rows of the fold, where the engine knows it.
     work : Work or None
         What the fit took, where it is not to be read off the clone, which is then made only when somebody asks.
+    final : bool
+        Whether the engine has proven of the score what it can: the clone would not prove more by going on.
     """
 
     candidate: int
@@ -73,6 +75,7 @@ class FittedCandidate:
     error: Exception | None = None
     answers: Answers | None = None
     work: Work | None = None
+    final: bool = False
 
     @cached_property
     def estimator(self) -> Any:

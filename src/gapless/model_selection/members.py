@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,15 @@ _READ, _STEP = (
 )  # by hand, in the unit of work.py: an entry of the table that a proof reads, a sample in a pair of variables
 _LEAST_GAP = 1e-15  # nothing smaller is asked for, relative to P: it would be rounding
 _ROUNDED = 1.5  # what is asked of a bound is at least so many times the part of it that is rounding
+
+
+class Seen(NamedTuple):
+    """What is known of a fit; ``final`` says that its score is open, and that solving its problems more closely would not help."""
+
+    fit: Fit
+    trained: Trained
+    values: Values
+    final: bool
 
 
 class Members:
@@ -107,12 +116,13 @@ class Members:
             self._native.take_up(turn, self._costs[turn], self._gaps)
 
     @one_blas_thread()
-    def look(self, fits: dict[int, Fit], stage: _Stage) -> list[tuple[Fit, tuple[Trained, Values]]]:
+    def look(self, fits: dict[int, Fit], stage: _Stage) -> list[Seen]:
         """What is known of the fits of these members, after their problems were solved as closely as the scores need."""
         known = {member: self._look_first(member, fit) for member, fit in fits.items()}
         self._made += sum(self.work(trained).total for trained, _ in known.values())
         last = np.full((len(self._families.starts) - 1, len(self._chains)), np.inf)
         left = dict.fromkeys(sorted(fits), self._families.closer_steps)  # how often each of them may still be asked for
+        final = set[int]()
         while left:
             gaps, asked = np.zeros(last.shape), Counter[int]()
             for member in list(left):
@@ -120,9 +130,12 @@ class Members:
                 if stage.wishes.races and asked[fit.candidate] == _ASKED:
                     continue  # it may be out when these are decided
                 rows = stage.open_rows(fit, trained, values)
-                if rows is not None and trained.done and left[member] > 0 and self._may_decide(stage.wishes, trained):
-                    gaps[:, member] = self._closer(fit, trained, values, rows, last[:, member])
+                if rows is not None and trained.done and self._may_decide(stage.wishes, trained):
+                    final.add(member)
+                    if left[member] > 0:
+                        gaps[:, member] = self._closer(fit, trained, values, rows, last[:, member])
                 if gaps[:, member].any():
+                    final.discard(member)
                     asked[fit.candidate] += 1
                     left[member] -= 1
                 else:
@@ -136,8 +149,8 @@ class Members:
                 self._spent += self._work_between(before, known[member][0], gaps[:, member] > 0)
         self._values.update((member, known[member][1]) for member in fits)
         return [
-            (fit, (trained, self._families.settle(values, trained, fit)))
-            for fit, (trained, values) in ((fit, known[member]) for member, fit in fits.items())
+            Seen(fit, known[member][0], self._families.settle(known[member][1], known[member][0], fit), member in final)
+            for member, fit in fits.items()
         ]
 
     def work(self, trained: Trained) -> Work:

@@ -65,7 +65,7 @@ class Proving:
         """
         place = fitted.candidate, fitted.fold
         before = self._standing.get(place)
-        if answers is None or (self._whole and answers.classes is not None) or not self._is_open(place):
+        if answers is None or fitted.final or (self._whole and answers.classes is not None) or not self._is_open(place):
             return
         if fitted.work is not None:
             self._unmade[place] = fitted, work

@@ -46,7 +46,7 @@ from gapless.model_selection.fold import (
     with_parameters,
 )
 from gapless.model_selection.kernel_table import Tables, fits_in_memory, most_tables
-from gapless.model_selection.members import Members
+from gapless.model_selection.members import Members, Seen
 from gapless.model_selection.one_by_one import OneByOne, decided
 from gapless.model_selection.regression_family import RegressionFamily
 from gapless.model_selection.sharing import pays
@@ -140,9 +140,9 @@ class SharedFits:
                     members.take_up(turn)
                     known = members.look(fits_of_turn, stage)
                     part = solving + (time.perf_counter() - began) / max(1, len(known))
-                    for fit, found in known:
-                        stage.done.add((fit.candidate, fit.fold))
-                        yield self._fitted(stage, members, fit, found, part)
+                    for seen in known:
+                        stage.done.add((seen.fit.candidate, seen.fit.fold))
+                        yield self._fitted(stage, members, seen, part)
 
     def _groups(self, stage: _Stage, candidates: list[int]) -> Iterator[tuple[range, list[int]]]:
         """The folds that the candidates of a kernel are fitted on, some after the other, and which of the candidates.
@@ -166,16 +166,14 @@ class SharedFits:
             yield folds, candidates
             begin = folds.stop
 
-    def _fitted(
-        self, stage: _Stage, members: Members, fit: Fit, found: tuple[Trained, Values], seconds: float
-    ) -> FittedCandidate:
+    def _fitted(self, stage: _Stage, members: Members, seen: Seen, seconds: float) -> FittedCandidate:
         """One fit, from what was found of it.
 
         The clone is made when somebody asks; at once where a part is left to do, or where its score is to be decided and still open: proofs of the
         estimator count with twice the digits where rounding is what is left. A small classifier begins anew, so that a label that no proof decides,
         of a sample on the boundary, does not depend on which fits were made before.
         """
-        trained, values = found
+        fit, trained, values, final = seen
         length, work = members.length, members.work(trained)
         plan, estimator, place = stage.plan, stage.estimators[fit.candidate], (fit.candidate, fit.fold)
         needs_proof = stage.needs_proof(fit, trained)
@@ -205,7 +203,7 @@ class SharedFits:
 
         # A pipeline that cannot transform its test rows beforehand asks for none of them.
         answers = plan.families.answers(values, estimator) if values.f.size else None
-        return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers, work=work)
+        return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers, work=work, final=final)
 
 
 class _Stage:
