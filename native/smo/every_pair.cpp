@@ -18,17 +18,29 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
 constexpr Index telling = 256;    // samples that tell R: _SOME of gapless/proof/zero.py
+// Samples that a large pair is begun with, and the most times that others are added to them; by hand. Targets on parts are stricter by the last number,
+// since the values of the other samples add to what the proof finds.
+constexpr Index some = 128;
+constexpr Index most_in_table = 1600;  // of a pair with panels: with more samples the entries that are needed take less time than all
+constexpr int most_rounds = 12;
+constexpr double some_ahead = 0.4;
 
 double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
 
 // The problem of one pair of classes; its arrays serve the next pair again.
 class OnePair {
  public:
-  void state(const ClassPairs& pairs, Index k) {
+  // Without entries the problem can be proven, by values from panels, but not solved.
+  void state(const ClassPairs& pairs, Index k, bool with_entries = true) {
     const Index begin = pairs.starts[k], n = pairs.starts[k + 1] - begin, first = pairs.firsts[k];
     const bool nu = !pairs.halves.empty();
     const Places places = pairs.places.subspan(begin, n);
-    take_entries(pairs, places);
+    first_ = first;
+    panels_ = pairs.panels;
+    if (with_entries)
+      take_entries(pairs, places);
+    else
+      K_ = {}, places_ = places;
     cost_ = pairs.cost.subspan(begin, n);
     zeros_.resize(n, 0.0);
     p_.assign(n, 0.0);
@@ -40,7 +52,7 @@ class OnePair {
     groups_.assign(n, 0);
     start_.assign(n, 0.0);
     for (Index i = 0; i < n; ++i) {
-      diagonal_[i] = K_(places_[i], places_[i]);
+      diagonal_[i] = with_entries ? K_(places_[i], places_[i]) : 0.0;
       g_[i] = pairs.g[places[i]];
       r_[i] = pairs.r[places[i]];
       if (i < first) {
@@ -81,12 +93,17 @@ class OnePair {
                     {.given = K_, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
   }
 
-  // Writes the β of the proven model.
-  proof::TableProof prove(Vector point, Out beta, std::span<proof::Interval> offsets, proof::TableRoom& room) {
+  // Writes the feasible point that is nearest to another one, and returns its decision values.
+  Vector values(Vector point, Out beta) {
     f_.resize(point.size());
-    const proof::Repair repair = proof::feasible(lower_, upper_, groups_, totals_, true, point, beta);
-    const Index terms = proof::expand(K_, places_, beta, f_);
-    const proof::TableProof proven = proof::prove(to_prove_, repair, beta, f_, static_cast<double>(terms), offsets, room);
+    repair_ = proof::feasible(lower_, upper_, groups_, totals_, true, point, beta);
+    terms_ = K_.rows > 0 ? proof::expand(K_, places_, beta, f_) : expand(beta);
+    return f_;
+  }
+
+  // Proves the point of the last call of `values`, and writes the β of the proven model in its place.
+  proof::TableProof prove(Out beta, std::span<proof::Interval> offsets, proof::TableRoom& room) {
+    const proof::TableProof proven = proof::prove(to_prove_, repair_, beta, f_, static_cast<double>(terms_), offsets, room);
     for (double& b : beta) b /= proven.margin;
     return proven;
   }
@@ -94,10 +111,40 @@ class OnePair {
   // A gap that counts as zero where −D is as small.
   double zero_level(double tol) const { return smo::zero_level(zero_, tol); }
 
+  // Of the hinge loss: the offset in the middle of those with which no sample of `inside` violates for given values, or the least violates.
+  double offset(Vector beta, Vector f, std::span<const char> inside) const {
+    double low = -infinity, high = infinity;
+    for (Index i = 0; i < size(); ++i) {
+      if (!inside[i]) continue;
+      const double slope = p_[i] - f[i];
+      if (beta[i] < upper_[i]) low = std::max(low, slope);
+      if (beta[i] > lower_[i]) high = std::min(high, slope);
+    }
+    return 0.5 * (low + high);
+  }
+
   Index size() const { return length(places_); }
   Index groups() const { return count(totals_.size()); }
 
  private:
+  // f = Kβ from the panels; returns the number of entries of β that are not zero.
+  Index expand(Vector beta) {
+    left_.clear();
+    c_.clear();
+    for (Index i = 0; i < size(); ++i)
+      if (beta[i] != 0.0) {
+        left_.push_back(places_[i]);
+        c_.push_back(beta[i]);
+      }
+    sums_.resize(static_cast<std::size_t>(panels_->size()));
+    for (Index place : places_) sums_[static_cast<std::size_t>(place)] = 0.0;
+    // The places of each class are in ascending order.
+    for (const Places of_class : {places_.first(static_cast<std::size_t>(first_)), places_.subspan(static_cast<std::size_t>(first_))})
+      panels_->expand(left_, c_, of_class, sums_.data());
+    for (Index i = 0; i < size(); ++i) f_[i] = sums_[static_cast<std::size_t>(places_[i])];
+    return length(Places(left_));
+  }
+
   void take_entries(const ClassPairs& pairs, Places places) {
     K_ = pairs.K;
     places_ = places;
@@ -141,20 +188,118 @@ class OnePair {
   Matrix<const double> K_ = {};
   Places places_;  // in K_
   Vector cost_;
-  std::vector<Index> order_;
-  std::vector<double> table_, p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
+  Index first_ = 0, terms_ = 0;
+  Panels* panels_ = nullptr;
+  proof::Repair repair_ = {};
+  std::vector<Index> order_, left_;
+  std::vector<double> c_, sums_, table_, p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
   std::vector<Index> groups_;
   proof::TableProblem to_prove_ = {};
   double zero_ = 0.0;
 };
 
+// The memory of a thread. `part` is a pair of classes without most of its samples.
 struct Room {
-  OnePair pair;
+  OnePair pair, part;
   proof::TableRoom proof;
   std::vector<proof::Interval> offsets;
+  std::vector<char> inside;
+  std::vector<Index> places, worst;
+  std::vector<double> cost, point, violation;
 };
 
+void record(const proof::TableProof& proven, std::span<const proof::Interval> offsets, Index done, Index k, Clock::time_point began, PairSolutions& found) {
+  for (std::size_t g = 0; g < offsets.size(); ++g) {
+    found.low[k * offsets.size() + g] = offsets[g].low;
+    found.high[k * offsets.size() + g] = offsets[g].high;
+  }
+  found.primal[k] = proven.primal;
+  found.dual[k] = proven.dual;
+  found.rounding[k] = proven.rounding;
+  found.violation[k] = proven.violation;
+  found.outside[k] = proven.outside;
+  found.off[k] = proven.off;
+  found.plain_primal[k] = proven.plain_primal;
+  found.plain_dual[k] = proven.plain_dual;
+  found.own[k] = proven.own;
+  found.checked[k] = seconds_since(began);
+  found.done[k] = done;
+}
+
+bool keeps(const proof::TableProof& proven, const PairTargets& targets) {
+  return proven.primal - proven.dual <= targets.gap * std::fabs(proven.primal) && std::isfinite(proven.primal);
+}
+
+// Solves a pair of classes, of the hinge loss and with panels, on some of its samples and on those of the others that violate, until none does: most
+// samples of classes that hardly overlap never need their entries with each other. Returns whether the pair is proven; where too many samples are needed,
+// or steps, it is not.
+bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
+  OnePair &pair = room.pair, &part = room.part;
+  pair.state(pairs, k, false);
+  const Index begin = pairs.starts[k], n = pair.size(), first = pairs.firsts[k];
+  const Out beta(found.beta.data() + begin, static_cast<std::size_t>(n));
+  room.inside.assign(n, 0);
+  for (Index i = 0; i < n; i += n / some) room.inside[i] = 1;
+  room.inside[first] = 1;  // a class of few samples may lie between
+  room.offsets.resize(1);
+  const double enough = 0.5 * targets.ahead * targets.kkt;
+  double steps = 0.0;
+  for (int rounds = 0; rounds < most_rounds; ++rounds) {
+    room.places.clear();
+    room.cost.clear();
+    Index of_first = 0;
+    for (Index i = 0; i < n; ++i)
+      if (room.inside[i]) {
+        room.places.push_back(pairs.places[begin + i]);
+        room.cost.push_back(pairs.cost[begin + i]);
+        of_first += i < first;
+      }
+    const Index m = count(room.places.size()), starts[] = {0, m};
+    part.state({.K = {}, .panels = pairs.panels, .g = pairs.g, .r = pairs.r, .places = room.places, .starts = starts, .firsts = {&of_first, 1},
+                .cost = room.cost, .halves = {}}, 0);
+    const std::unique_ptr<Smo> engine = part.engine(targets.cache_bytes);
+    const double most = std::min(targets.most - steps, targets.turns * static_cast<double>(m));
+    const SmoAdvance advance = engine->step(infinity, most, targets.gap * some_ahead, targets.kkt * some_ahead);
+    steps += advance.iterations;
+    if (advance.outcome != SmoOutcome::ready) return false;
+    room.point.assign(n, 0.0);
+    for (Index i = 0, at = 0; i < n; ++i)
+      if (room.inside[i]) room.point[i] = engine->beta()[at++];
+    const Vector f = pair.values(room.point, beta);
+    const double b = pair.offset(beta, f, room.inside);
+    room.worst.clear();
+    room.violation.assign(n, 0.0);
+    for (Index i = 0; i < n; ++i) {
+      const double y = i < first ? -1.0 : 1.0;
+      room.violation[i] = 1.0 - y * (f[i] + b);
+      if (!room.inside[i] && room.violation[i] > enough) room.worst.push_back(i);
+    }
+    if (room.worst.empty()) {
+      const proof::TableProof proven = pair.prove(beta, room.offsets, room.proof);
+      if (!(proven.violation <= targets.kkt) || !keeps(proven, targets)) return false;
+      found.steps[k] = steps;
+      record(proven, room.offsets, 1, k, began, found);
+      return true;
+    }
+    if (m + count(room.worst.size()) > std::min(n / 2, most_in_table)) return false;
+    const Index least = std::max(some, m);
+    if (count(room.worst.size()) > least) {
+      std::ranges::nth_element(room.worst, room.worst.begin() + least, [&](Index i, Index j) {
+        return room.violation[i] != room.violation[j] ? room.violation[i] > room.violation[j] : i < j;
+      });
+      room.worst.resize(static_cast<std::size_t>(least));
+    }
+    for (Index i : room.worst) room.inside[i] = 1;
+  }
+  return false;
+}
+
 void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
+  if (pairs.panels != nullptr && pairs.halves.empty() && pairs.starts[k + 1] - pairs.starts[k] >= 4 * some) {
+    if (solve_on_some(pairs, targets, k, began, room, found)) return;
+    std::fill_n(found.beta.begin() + pairs.starts[k], pairs.starts[k + 1] - pairs.starts[k], 0.0);
+  }
+  if (pairs.panels != nullptr && pairs.starts[k + 1] - pairs.starts[k] > most_in_table) return;
   OnePair& pair = room.pair;
   pair.state(pairs, k);
   const Index n = pair.size(), groups = pair.groups();
@@ -170,27 +315,12 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
     steps += advance.iterations;
     found.steps[k] = steps;
     if (advance.outcome != SmoOutcome::ready) return leave();
-    const proof::TableProof proven = pair.prove(engine->beta(), beta, room.offsets, room.proof);
+    pair.values(engine->beta(), beta);
+    const proof::TableProof proven = pair.prove(beta, room.offsets, room.proof);
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
-    const bool close = gap <= goal && std::isfinite(proven.primal);
-    if (proven.violation <= targets.kkt && (close || std::max(gap, -proven.dual) <= pair.zero_level(targets.gap))) {
-      for (Index g = 0; g < groups; ++g) {
-        found.low[k * groups + g] = room.offsets[g].low;
-        found.high[k * groups + g] = room.offsets[g].high;
-      }
-      found.primal[k] = proven.primal;
-      found.dual[k] = proven.dual;
-      found.rounding[k] = proven.rounding;
-      found.violation[k] = proven.violation;
-      found.outside[k] = proven.outside;
-      found.off[k] = proven.off;
-      found.plain_primal[k] = proven.plain_primal;
-      found.plain_dual[k] = proven.plain_dual;
-      found.own[k] = proven.own;
-      found.checked[k] = seconds_since(began);
-      found.done[k] = close ? 1 : 2;
-      return;
-    }
+    const bool close = keeps(proven, targets);
+    if (proven.violation <= targets.kkt && (close || std::max(gap, -proven.dual) <= pair.zero_level(targets.gap)))
+      return record(proven, room.offsets, close ? 1 : 2, k, began, found);
     if (!std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal)) return leave();  // no better point of float64 would prove more
     gap_target *= targets.stricter;
     kkt_target *= targets.stricter;

@@ -1,6 +1,7 @@
 // One-vs-one: the problem of each pair of classes is solved by pairs of variables (smo/engine.hpp) and proven
 // (proof/table_proof.hpp), pair after pair, without a return to Python in between. Threads share the pairs of classes; no result depends on how.
-// Kernel entries are those of one Gram matrix or, where that would be too large, of a table that is filled for each pair when it is its turn.
+// Kernel entries are those of one Gram matrix or, where that would be too large, of a table that is filled for each pair when it is its turn: for some
+// of its samples first, and for all of them where that does not do and they are not too many.
 //
 // A pair of classes is done where its proof keeps both bounds that were asked for, or shows that its optimum is zero. The others are left to the
 // caller: those that take more steps than allowed, and those that need another kind of proof.

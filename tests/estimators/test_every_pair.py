@@ -144,17 +144,48 @@ def test_without_a_matrix_for_all_every_pair_has_its_own(case, monkeypatch):
     assert (np.maximum(low, least) <= np.minimum(high, most)).all()
 
 
-def test_threads_change_nothing_where_every_pair_has_its_own_matrix(monkeypatch):
+@pytest.mark.parametrize("C", [0.1, 100.0])
+@pytest.mark.parametrize("apart", [0.3, 1.5, 6.0], ids=lambda apart: f"apart {apart}")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_large_pairs_are_solved_on_the_samples_that_count(kernel, apart, C, monkeypatch):
+    """Whether few samples suffice, many, or all: the bounds are those of the problem of all samples."""
+    monkeypatch.setattr(base, "small_gram", lambda *_: None)
+    X, y = many(classes=3, each=300, apart=apart)
+    model = gl.SVC(kernel=kernel, C=C)
+    fast, slow = clone(model).fit(X, y), one_by_one(model, X, y)
+    for one, other in zip(fast._solved, slow._solved, strict=True):
+        assert (
+            one.proven and one.certificate.relative_gap <= model.tol and one.certificate.kkt_violation <= model.tol / 4
+        )
+        assert max(one.certificate.dual, other.certificate.dual) <= min(
+            one.certificate.primal, other.certificate.primal
+        )
+    for problem, one in zip(problems_of(fast, X, y, None), fast._solved, strict=True):
+        whole = gl.certify(problem, Point(beta=one.beta))  # from scratch
+        assert whole.relative_gap <= model.tol * (1 + 1e-6)
+        assert max(whole.dual, one.certificate.dual) <= min(whole.primal, one.certificate.primal)
+    (low, high), (least, most) = fast.decision_interval(X), slow.decision_interval(X)
+    assert (np.maximum(low, least) <= np.minimum(high, most)).all()
+
+
+@pytest.mark.parametrize("data", [(X, Y), many(classes=3, each=300, apart=1.5)], ids=["small", "large"])
+def test_threads_change_nothing_where_every_pair_has_its_own_matrix(data, monkeypatch):
     monkeypatch.setattr(base, "small_gram", lambda *_: None)
     found = []
     for threads in (1, 2):
         before = _native.limit_threads_here(threads)
         try:
-            found.append(in_one_go(gl.SVC(), X, Y))
+            found.append(in_one_go(gl.SVC(), *data))
         finally:
             _native.limit_threads_here(before)
     assert_array_equal(found[0].dual_coef_, found[1].dual_coef_)
     assert_array_equal(found[0].intercept_, found[1].intercept_)
+
+
+def test_clusters_apart_leave_no_pair_to_the_usual_way():
+    in_one_go(
+        gl.SVC(cache_size=40), *many(classes=3, each=900, apart=4.0)
+    )  # the matrix of all samples would take 55 MB
 
 
 def test_samples_of_huge_numbers_are_left_to_the_usual_way(monkeypatch):

@@ -29,12 +29,11 @@ from gapless.record import changed
 from gapless.result import Status
 from gapless.solve import AHEAD, STRICTER
 from gapless.solvers import SMO
+from gapless.solvers.smo.samples import FEW
 from gapless.trace import Trace
 
 _TURNS = 200  # the most pairs of variables for each sample: problems that take more than these are few, and are left to the usual way
-# The most samples of a pair. By hand, for Gaussian clusters that hardly overlap, which need few kernel entries: with 1,500 samples a table of
-# all entries takes less than the objects of a solve do, with 3,000 it takes several times as long as the entries that are needed.
-_LARGEST = 1600
+_ROOM = 32.0  # the least memory, in MB, with which each pair may have a table of its own, which takes up to 20
 _FULL = 1e-9  # a class whose β sum to all that their bounds allow, except for this share, counts as full; by hand: it decides about time alone
 
 
@@ -270,13 +269,13 @@ def every_pair(
     """
     if terms is None or not isinstance(kernel, Kernel) or kernel.validity is Validity.NOT_VALID:
         return None
-    largest = int((members.n_first + members.n_second).max())
-    if largest > _LARGEST or 8 * largest**2 > cache_mb * 2**20:
-        return None
     if isinstance(kernel, Precomputed):
-        usable = kernel.gram.dtype == np.float64 and kernel.gram.flags.carray and not kernel.refutation(samples)
+        gram, largest = kernel.gram, int((members.n_first + members.n_second).max())
+        usable = largest <= FEW and 8 * largest**2 <= cache_mb * 2**20
+        usable &= gram.dtype == np.float64 and gram.flags.carray and not kernel.refutation(samples)
     else:  # of a kernel that is only assumed to be valid, the entries of each pair may refute it
         usable = kernel.validity is Validity.BY_CONSTRUCTION and not Panels(kernel, samples, np.float64).costly
+        usable &= cache_mb >= _ROOM
     # What is out of these bounds is refused in words where a problem is stated.
     low, high = float(terms.cost.min()), float(terms.cost.max())
     if not (usable and low >= 1 / LARGEST and high <= LARGEST and float(kernel.diag(samples).max()) <= LARGEST**2):
