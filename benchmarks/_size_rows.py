@@ -73,8 +73,12 @@ KINDS = {
     "KernelLogisticRegression": CLASSES, "KernelPerceptron": CLASSES, "KernelFisherDiscriminant": CLASSES,
 }  # fmt: skip
 """The kinds of data that each estimator meets."""
-NO_PROBLEM = (("NuSVC", {"nu": 0.1}, "discrete"), ("NuSVC", {"nu": 0.6, "kernel": "linear"}, "noisy"))
-"""What is left out for the same reason."""
+NO_PROBLEM = (
+    ("NuSVC", {"nu": 0.1}, "discrete"),
+    ("NuSVC", {"nu": 0.6, "kernel": "linear"}, "noisy"),
+    *(("OneClassSVM", {"nu": 0.5, "kernel": "linear"}, kind) for kind in ("easy", "noisy", "heavy", "wide")),
+)
+"""What is left out since its optimum is zero: the same of NuSVC, and half of the samples around the origin of a one-class machine's own features."""
 WITH_MATRIX = ("KernelLogisticRegression", "KernelPerceptron", "KernelFisherDiscriminant")
 """Estimators that stop at ``MATRIX`` samples; the perceptron does since its reference holds the matrix."""
 
