@@ -188,3 +188,10 @@ def test_a_regression_of_many_samples_ends():
     by_hand = GridSearchCV(SVR(), {"C": [1, 10], "gamma": [0.1, 1.0]}, cv=3).fit(*T)
     assert model.best_score_ > by_hand.best_score_ - 0.01
     assert len(keys_by_stage(model)[1]) <= 12
+
+
+def test_the_whole_proof_is_of_the_last_stage():
+    model = LinearSVCCV(cv=3, widen=0, prove="full", refit=False).fit(X, Y)
+    low, high = (model.cv_results_[f"mean_test_score_{end}"] for end in ("low", "high"))
+    last = model.cv_results_["stage"] == 1
+    assert (low[last] == high[last]).all() and model.selection_.proven
