@@ -192,6 +192,8 @@ class StagedSearch:
         last = results["stage"] == self.stages[-1].number
         mean = np.where(last, np.nan_to_num(results["mean_test_score"], nan=-np.inf), np.nan)
         results["rank_test_score"] = _ranks(results["stage"], results["mean_test_score"])
+        for axis in self.axes:  # the farther one of two values that an axis gains may not have been tried
+            axis.values = np.array(sorted({float(params[axis.name]) for params in results["params"]}))
         self.cv_results_, self.n_splits_ = results, len(self.stages[-1].folds)
         self.best_index_ = int(np.nanargmax(mean))
         self.best_params_ = results["params"][self.best_index_]
