@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-_TABLE, _FRESH = (
-    5.0,
-    9.0,
-)  # an entry of a table of few samples, and what memory adds where it has to be touched for the first time
+# An entry of a table of few samples, and what memory adds where it has to be touched for the first time.
+_TABLE, _FRESH = 5.0, 16.0
 _FEW = 3000  # samples up to which the next table finds the memory of the last one in place; of twice as many none does
 _CHAIN = 3.0  # for each pair of training samples: the fits of all C's of a chain, each of which begins where the last one ended
-_ALONE, _FURTHER = (
-    2.0,
-    0.2,
-)  # the same of one fit by itself, and what each C of the grid adds to it, since larger ones take longer
+# The same of one fit by itself, and what each C of the grid adds to it, since larger ones take longer.
+_ALONE, _FURTHER = 2.0, 0.2
 _SHARED_FIT, _OWN_FIT = 2e6, 3.5e6  # the objects, checks and scores of a fit
 # By how much each class above the second makes the fits of a chain longer, where there are _FEW samples, and those by themselves.
 _CLASS_IN_CHAIN, _CLASS_ALONE = 2.5, 0.2
