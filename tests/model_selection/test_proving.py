@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 import time
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import gapless as gl
 from gapless.kernels import FunctionKernel
 from gapless.model_selection import GridSearchCV, RandomizedSearchCV
+from gapless.model_selection.kernel_table import Tables
 from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.work import FIT, SHARE, kernel_work, work_of
 
@@ -158,8 +160,6 @@ def test_fits_side_by_side_and_without_a_table_give_the_same_scores(name, monkey
 
 
 def test_large_searches_of_few_candidates_make_no_table(monkeypatch):
-    from gapless.model_selection.kernel_table import Tables
-
     def never(self, kernel):
         raise AssertionError("A table was made.")
 
@@ -171,8 +171,6 @@ def test_large_searches_of_few_candidates_make_no_table(monkeypatch):
 
 
 def test_functions_of_a_user_are_called_from_one_thread(monkeypatch):
-    import threading
-
     monkeypatch.setattr("gapless.model_selection.one_by_one._LONG", 0)
     X, y = clusters(80)
     seen = set()
@@ -183,6 +181,13 @@ def test_functions_of_a_user_are_called_from_one_thread(monkeypatch):
 
     GridSearchCV(gl.SVC(kernel=FunctionKernel(plain)), {"C": [0.1, 1.0]}, cv=2, refit=False).fit(X, y)
     GridSearchCV(gl.NuSVC(kernel="linear"), {"kernel": [plain]}, cv=2, refit=False).fit(X, y)
+
+    class Own(gl.NuSVC):
+        def fit(self, X, y):
+            seen.add(threading.get_ident())
+            return super().fit(X, y)
+
+    GridSearchCV(Own(), {"nu": [0.2, 0.3]}, cv=2, refit=False).fit(X, y)
     assert seen == {threading.get_ident()}
 
 

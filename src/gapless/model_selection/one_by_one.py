@@ -130,6 +130,9 @@ def jobs_of(n_jobs: int | None, estimator: Any, X: Any, wishes: Wishes) -> int |
     last = last_step(estimator)
     if n_jobs is not None or wishes.races or effective_n_jobs(n_jobs) > 1 or last is not estimator:
         return n_jobs
-    ours = isinstance(getattr(last, "kernel", ""), str) and getattr(last, "callback", None) is None
-    ours = ours and getattr(last, "approximation", None) is None and getattr(last, "max_time", None) is None
+    ours = (
+        type(last).__module__.partition(".")[0] == "gapless"
+        and isinstance(getattr(last, "kernel", ""), str)
+        and all(getattr(last, name, None) is None for name in ("callback", "approximation", "max_time"))
+    )
     return thread_count() if ours and _num_samples(X) >= _LONG else n_jobs
