@@ -180,14 +180,14 @@ def test_functions_of_a_user_are_called_from_one_thread(monkeypatch):
         return a @ b.T
 
     GridSearchCV(gl.SVC(kernel=FunctionKernel(plain)), {"C": [0.1, 1.0]}, cv=2, refit=False).fit(X, y)
-    GridSearchCV(gl.NuSVC(kernel="linear"), {"kernel": [plain]}, cv=2, refit=False).fit(X, y)
+    GridSearchCV(gl.SVC(kernel="linear"), {"kernel": [plain]}, cv=2, refit=False).fit(X, y)
 
-    class Own(gl.NuSVC):
+    class Own(gl.SVC):
         def fit(self, X, y):
             seen.add(threading.get_ident())
             return super().fit(X, y)
 
-    GridSearchCV(Own(), {"nu": [0.2, 0.3]}, cv=2, refit=False).fit(X, y)
+    GridSearchCV(Own(), {"C": [0.2, 0.3]}, cv=2, refit=False).fit(X, y)
     assert seen == {threading.get_ident()}
 
 

@@ -136,11 +136,11 @@ class Evaluation:
         """Score a fit, and tell of it."""
         candidate, fold = fitted.candidate, fitted.fold
         scored, model, metrics = wishes.scored[fold], wishes.models[candidate], wishes.metrics[candidate]
-        start = time.perf_counter()
+        start, failed = time.perf_counter(), fitted.error is not None
         fitted = self.scoring.answered(fitted, model, scored, metrics)
-        seconds = time.perf_counter() - start
+        seconds = 0.0 if failed else time.perf_counter() - start
         outcome = self.scoring.outcome(fitted, model, scored, metrics)
-        proves = wishes.race is not None and bool(metrics) and fitted.error is None
+        proves = wishes.race is not None and bool(metrics) and not failed
         work = self.scoring.work(fitted, scored) if proves else None
         outcome = replace(outcome, score_time=outcome.score_time + seconds, work=0.0 if work is None else work.total)
         told.outcome(candidate, fold, wishes.take(candidate, fold, outcome))
