@@ -36,6 +36,9 @@ from gapless.trace import Ascent, Callback, Progress, Trace
 # keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
+# The work that a linear certificate costs at least: its calls take as long as a pass over so many entries, however few there are. It counts for engines
+# that know their gap, where no callback waits for certificates.
+_CALLS = 1e5
 # A certificate of a kernel problem costs as much as all entries of the kernel matrix between the samples and the support vectors. Where no callback
 # waits for one, certificates take a twentieth of all work at most, and the work doubles from one to the next: smo, the usual solver for kernels,
 # knows its gap and asks for a certificate when it is ready.
@@ -273,6 +276,8 @@ class _Run:
             cost = max(cost, self.problem.n_samples**2 * self.problem.entry_work / 8)
             return float(self.work + max(_KERNEL_CHECK_COST * cost, _KERNEL_CHECK_SHARE * self.work)), math.inf
         share = _JUDGED_SHARE if engine.judges else _CHECK_SHARE
+        if engine.judges and not self.eager:
+            cost = max(cost, _CALLS)
         return float(self.work + max(_CHECK_COST * cost, share * self.work)), math.inf
 
     def check(self, point: Point, ending: Status | None = None, known: Points | None = None) -> Status | None:

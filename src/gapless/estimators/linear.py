@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from gapless.errors import InvalidInputError
 from gapless.estimators.callbacks import with_callbacks
 from gapless.estimators.deadline import Deadline
 from gapless.estimators.documented import LINEAR, LINEAR_MODEL, documented
-from gapless.estimators.kernel_spec import dense_if_small
+from gapless.estimators.kernel_spec import stored_by_zeros
 from gapless.estimators.linear_fold import LinearFold
 from gapless.estimators.linear_support import LinearSupport
 from gapless.estimators.multiclass import class_weights, encode_labels
@@ -95,10 +95,11 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
             return "none"
         return "regularized" if self.intercept == "regularized" else "free"
 
-    def _one_problem(self, X: Any, y: np.ndarray, loss: Loss, weight: np.ndarray | None, *, C: float) -> Problem:
-        X = dense_if_small(X)  # small sparse data then gives the same model as the same data dense, to the last bit
+    def _one_problem(
+        self, rows: Callable[[], Any], y: np.ndarray, loss: Loss, weight: np.ndarray | None, *, C: float
+    ) -> Problem:
         return Problem(
-            X, y, loss=loss, C=C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
+            rows(), y, loss=loss, C=C, intercept=self._intercept_kind, intercept_scale=self.intercept_scaling, sample_weight=weight
         )  # fmt: skip
 
     def _problem(self, k: int, make: Callable[..., Problem]) -> Problem:
@@ -310,8 +311,8 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
             sides = [(one, weight if by_class is None else np.where(one, by_class, others)) for one in ones]
         if self.penalty == "l1":
             return [partial(L1Problem, X, one, sample_weight=weights, **options) for one, weights in sides]
-        loss = as_loss(self.loss)
-        return [partial(self._one_problem, X, one, loss, weights) for one, weights in sides]
+        loss, rows = as_loss(self.loss), cache(lambda: stored_by_zeros(X))
+        return [partial(self._one_problem, rows, one, loss, weights) for one, weights in sides]
 
     @property
     def _gap_tol(self) -> float:
@@ -429,7 +430,8 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         deadline = Deadline(self.max_time)
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
-        problem = self._problem(0, partial(self._one_problem, X, y, cls(epsilon=float(self.epsilon)), weight))
+        rows, loss = cache(lambda: stored_by_zeros(X)), cls(epsilon=float(self.epsilon))
+        problem = self._problem(0, partial(self._one_problem, rows, y, loss, weight))
         run = self._solve_all(
             1,
             lambda _: problem,

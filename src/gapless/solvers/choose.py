@@ -31,6 +31,7 @@ _CACHED = 4e6  # the entries of X from which on no cache holds them, and a pass 
 _ROW = 120.0  # all that a solve does once with a row: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
 _SOME = 1000  # the rows whose mean length is taken for that of all
+_FILLED = 1 / 32  # the share of entries that are not zero from which on pairs of rows have features in common, as dense rows have
 _PRODUCT = 1.5  # a product of two entries of a sparse row, summed over all Hessians of a solve
 
 
@@ -81,8 +82,8 @@ def _sdca(problem: Problem, digits: float) -> float:
     # Rows that share features, n ≫ d, undo each other's steps; rows with features of their own do not.
     overlap = min(1.0, problem.n_samples / problem.n_features)
     slow = _hardness(problem) ** 0.75
-    if overlap < 1.0 and problem.entry_work == problem.n_features:
-        # Fewer dense rows than features: their Gram matrix is invertible, and its condition (Marchenko & Pastur 1967) bounds the epochs for any C.
+    if overlap < 1.0 and problem.entry_work >= _FILLED * problem.n_features:
+        # Fewer rows than features, which most rows share: their Gram matrix is invertible, and its condition (Marchenko & Pastur 1967) bounds the epochs for any C.
         slow = min(slow, ((1.0 + math.sqrt(overlap)) / (1.0 - math.sqrt(overlap))) ** 2)
     epochs = digits * (1.5 + 8.0 * overlap * slow)
     entries = problem.n_samples * problem.entry_work

@@ -141,12 +141,14 @@ class SdcaEngine(Engine):
         return self.epochs.offset if self.newton is None else self.newton.b
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
-        before, target = self.work, min(targets)
-        ready = self._visit(budget, target) if self.newton is None else self._newton_step(target)
+        before, target, epoch = self.work, min(targets), 2 * self.problem.n_samples * self.entries
+        if self.newton is None:
+            ready, factoring = self._visit(budget, target), 0.0
+        else:
+            ready, factoring = self._newton_steps(budget, target, epoch)
         work = self.work - before
-        epochs = work / (2 * self.problem.n_samples * self.entries)
-        if self.newton is not None:
-            work += factoring_work(self.problem, NEAR) if self.problem.n_features < DENSE_COLUMNS else 0.0
+        epochs = work / epoch
+        work += factoring
         return Advance(min(epochs, budget.iterations), work, Outcome.READY if ready else Outcome.RUNNING)
 
     def point(self) -> Point:
@@ -190,6 +192,18 @@ class SdcaEngine(Engine):
         rate = math.log(gap / now) / since if 0 < now < gap else 0.0
         left = math.log(max(1.0, now / (target * (abs(self.epochs.dual_value) + now))))
         return left > rate * self.newton_work
+
+    def _newton_steps(self, budget: Budget, target: float, epoch: float) -> tuple[bool, float]:
+        """Take Newton steps within a budget, at least one; returns (whether the target is reached, the work of their factorisations)."""
+        before, factoring = self.work, 0.0
+        one = factoring_work(self.problem, NEAR) if self.problem.n_features < DENSE_COLUMNS else 0.0
+        while self.newton is not None:
+            ready = self._newton_step(target)
+            factoring += one
+            done = self.work - before
+            if ready or done + factoring >= budget.work or done >= budget.iterations * epoch:
+                return ready, factoring
+        return False, factoring
 
     def _newton_step(self, target: float) -> bool:
         """Take one Newton step; returns whether the target is reached. Where Newton's method is stuck, epochs go on from the better point."""
