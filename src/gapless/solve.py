@@ -36,8 +36,8 @@ from gapless.trace import Ascent, Callback, Progress, Trace
 # keeps a model the same on a slow machine and on a fast one.
 _CHECK_COST = 3.0
 _CHECK_SHARE = 0.1
-# The work that a linear certificate costs at least: its calls take as long as a pass over so many entries, however few there are. It counts for engines
-# that know their gap, where no callback waits for certificates.
+# The work that a linear certificate costs at least: its calls take as long as a pass over so many entries, however few there are. It counts for
+# engines that know their gap, where no callback waits for certificates.
 _CALLS = 1e5
 # A certificate of a kernel problem costs as much as all entries of the kernel matrix between the samples and the support vectors. Where no callback
 # waits for one, certificates take a twentieth of all work at most, and the work doubles from one to the next: smo, the usual solver for kernels,

@@ -83,7 +83,8 @@ def _sdca(problem: Problem, digits: float) -> float:
     overlap = min(1.0, problem.n_samples / problem.n_features)
     slow = _hardness(problem) ** 0.75
     if overlap < 1.0 and problem.entry_work >= _FILLED * problem.n_features:
-        # Fewer rows than features, which most rows share: their Gram matrix is invertible, and its condition (Marchenko & Pastur 1967) bounds the epochs for any C.
+        # Fewer rows than features, which most rows share: their Gram matrix is invertible, and its condition (Marchenko & Pastur 1967) bounds the
+        # epochs for any C.
         slow = min(slow, ((1.0 + math.sqrt(overlap)) / (1.0 - math.sqrt(overlap))) ** 2)
     epochs = digits * (1.5 + 8.0 * overlap * slow)
     entries = problem.n_samples * problem.entry_work
