@@ -220,10 +220,7 @@ class Engine final : public Smo {
   }
 
   Index maximise(const typename BlockSolver<Dual, T>::Part& part, double target, Index max_steps, double* beta, double* f) {
-    if constexpr (!Dual::is_entropy && sizeof(T) == 8)
-      if (complete() && options_.second_order && !problem_.hard)
-        return turns_.solve(blocks_, part, problem_.totals.data(), target, max_steps, beta, f);
-    if (complete()) return blocks_.solve(part, n_, groups_share, target, max_steps, beta, f);
+    if (complete()) return by_turns(part, n_, groups_share, target, max_steps, beta, f);
     Index moved = 0;
     const Index m = part.K.matrix.rows;
     if constexpr (!Dual::is_entropy)
@@ -232,7 +229,7 @@ class Engine final : public Smo {
         finishes_ += moved > 0;
       }
     const std::vector<double> before(beta, beta + m);
-    const Index taken = blocks_.solve(part, block_size, block_share, target, max_steps, beta, f);
+    const Index taken = by_turns(part, block_size, block_share, target, max_steps, beta, f);
     if constexpr (!Dual::is_entropy)
       if (taken > 0 && options_.second_order) {
         const double entries = static_cast<double>(m) * static_cast<double>(m) * sizeof(T);
@@ -240,6 +237,21 @@ class Engine final : public Smo {
         faced_ = finish_pays(part.dual, m, before.data(), beta, static_cast<double>(taken), room);
       }
     return moved + taken;
+  }
+
+  // Pairs in blocks of so many variables; where entries are float64, in turns with walks over faces.
+  Index by_turns(const typename BlockSolver<Dual, T>::Part& part, Index size, double share, double target, Index max_steps, double* beta, double* f) {
+    if constexpr (!Dual::is_entropy && sizeof(T) == 8)
+      if (options_.second_order && !problem_.hard) return turns_.solve(blocks_, part, own_totals().data(), target, max_steps, beta, f);
+    return blocks_.solve(part, size, share, target, max_steps, beta, f);
+  }
+
+  // What β of the members of the active set adds up to in each group: the total less what the other samples have.
+  std::vector<double> own_totals() const {
+    std::vector<double> totals = problem_.totals;
+    for (Index k = 0; k < n_; ++k)
+      if (!table_.inside[k]) totals[groups().count == 1 ? 0 : problem_.groups[k]] -= beta_[k];
+    return totals;
   }
 
   // The violation at which a round ends: a share of the one within the active set, but not below half of what the targets need.
@@ -309,7 +321,10 @@ class Engine final : public Smo {
       table_.keep(selection_.nearest(scores, std::max(most / 4, most - fresh - most / 4)));
     }
     table_.enter(entering, most);
-    if (fresh > 0) in_order_ = std::is_sorted(table_.ids.begin(), table_.ids.end());
+    if (fresh > 0) {
+      in_order_ = std::is_sorted(table_.ids.begin(), table_.ids.end());
+      turns_.change_samples();
+    }
     work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
   }
 

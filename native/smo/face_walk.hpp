@@ -41,6 +41,9 @@ class FaceWalk {
   // Maximises the dual until no violation is above `target`; writes beta and f. A walk that ended `tired` goes on where β is still what it was.
   End go(const Part& part, double target, double most_work, double* beta, double* f);
 
+  // The next walk does not go on with the last one.
+  void forget() { tired_ = false; }
+
   double work() const { return work_; }
   Index moves() const { return moves_; }  // how often a variable moved in the last walk
 

@@ -17,6 +17,12 @@ class Turns {
   // The next solve() begins with a walk.
   void walk_first() { first_ = true; }
 
+  // The next solve() has other samples: a walk begins anew, also where one found no way.
+  void change_samples() {
+    walk_.forget();
+    lost_ = false;
+  }
+
   Index walks() const { return walks_; }  // the number of walks that moved a variable
 
  private:
