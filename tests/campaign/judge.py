@@ -25,8 +25,8 @@ from tests.campaign.specs import Spec
 # is.
 MOST_ENTRIES = 40_000
 MOST_NUMBERS = 200_000
-# Parts of the warnings, beside those about convergence, that a fit may give: why it is slow, and that the optimum of a ν-SVC is zero.
-ADVICE = (" is slow to converge: after ", "The optimum of NuSVC ")
+# Parts of the warnings, beside those about convergence, that a fit may give: why it is slow, and that the optimum of a ν-form is zero.
+ADVICE = (" is slow to converge: after ", "The optimum of NuSVC ", "The optimum of OneClassSVM ")
 CLEARLY = 1e-6  # what entries of a Gram matrix are off by, relative to the largest, where rounding explains it no more
 OVERRUN = 5.0  # seconds beyond max_time after which a fit counts as late
 

@@ -61,11 +61,15 @@ def test_feasibility_is_judged_without_box_weights():
 ZERO = "The optimum of NuSVC with nu=0.5 is zero"
 
 
-def test_a_one_class_machine_around_the_origin_is_not_warned_of():
-    """The origin within the data: w* = 0, where no relative gap says anything."""
-    half = np.random.default_rng(0).normal(size=(50, 2))
+@pytest.mark.parametrize("size", [50, 1500])
+def test_a_one_class_machine_around_the_origin_says_so(size):
+    """The origin within the data: w* = 0, where no relative gap says anything, and the decision function is of rounding."""
+    half = np.random.default_rng(0).normal(size=(size, 2))
     X = np.vstack([half, -half])
-    model = gl.OneClassSVM(kernel="linear", nu=0.5).fit(X)
+    with pytest.warns(
+        UserWarning, match="The optimum of OneClassSVM with nu=0.5 is zero: the origin lies so far within"
+    ):
+        model = gl.OneClassSVM(kernel="linear", nu=0.5).fit(X)
     assert model.fit_status_ == 0
     assert np.linalg.norm(model.coef_) < 0.1
     assert np.isfinite(model.decision_function(X)).all()

@@ -39,6 +39,11 @@ _CLASSIFIER = {
     "break_ties": BOOLEAN,
     "probability": PROBABILITY,
 }
+# Of a ν-SVC, the only classifier here whose optimum may be zero.
+_WHY_ZERO = (
+    "the classes overlap so far that w = 0 is optimal, and the model's decision function is zero for every sample, which tells nothing of its class. "
+    "A larger nu may have another optimum."
+)
 
 
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
@@ -75,7 +80,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
         support, self._n_support, packed = pack(-found.beta / members.spread(self._scales), members, codes)
         intercepts = -found.offsets.mean(axis=1) / self._scales
         if not self._quiet:
-            warn_if_zero(self, found.zero)
+            warn_if_zero(self, found.zero, _WHY_ZERO)
         self._keep_support(X, support, spec)
         self._store_model(packed, intercepts, bool(found.proven.all()))
         flip = -1.0 if len(classes) == 2 else 1.0

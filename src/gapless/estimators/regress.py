@@ -17,12 +17,19 @@ from gapless.estimators.deadline import Deadline
 from gapless.estimators.documented import KERNEL_MODEL, documented
 from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
+from gapless.estimators.report import warn_if_zero
 from gapless.estimators.stages import SMALL
 from gapless.estimators.tube_width import begin_at_width
 from gapless.losses import EpsilonInsensitive
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.store import register
+
+# Of a one-class machine, since the optimum of a regression is of the size of its targets.
+_WHY_ZERO = (
+    "the origin lies so far within the samples that w = 0 is optimal, and the model's decision function, which is zero but for rounding, tells "
+    "nothing of a sample. A smaller nu, samples that are not centred, or a kernel such as 'rbf' may have another optimum."
+)
 
 
 class SingleKernelEstimator(KernelEstimator):
@@ -51,6 +58,8 @@ class SingleKernelEstimator(KernelEstimator):
         self.dual_coef_, self.intercept_ = self._dual_coef_, self._intercept_
         self._n_support = np.array([len(support)], dtype=np.int32)
         self.n_iter_ = round(float(found.iterations[0]))
+        if not self._quiet:
+            warn_if_zero(self, found.zero, _WHY_ZERO)
         return self._finish(run)
 
     def _problem(self, samples: Any, y: np.ndarray | None, weight: np.ndarray, spec: KernelSpec) -> Problem:

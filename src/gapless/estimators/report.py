@@ -42,14 +42,16 @@ def warn_if_early(results: list[Result], count: int, opening: Callable[[Status],
     )
 
 
-def warn_if_zero(estimator: Any, zero: np.ndarray) -> None:
-    """Give a warning where the optimum of a ν-SVC is zero, for some of the pairs of classes (``zero``): its model cannot tell the classes apart."""
+def warn_if_zero(estimator: Any, zero: np.ndarray, why: str) -> None:
+    """Give a warning where the optimum of a ν-form is zero, for some of the pairs of classes (``zero``): its model tells nothing.
+
+    ``why`` goes on after a colon: why w = 0 is optimal, what the decision function is, and what may have another optimum.
+    """
     if not zero.any():
         return
     among = f" in {int(zero.sum())} of {len(zero)} pairs of classes" if len(zero) > 1 else ""
     warnings.warn(
-        f"The optimum of {type(estimator).__name__} with nu={estimator.nu:g} is zero{among}: the classes overlap so far that w = 0 is optimal, and "
-        "the model's decision function is zero for every sample, which tells nothing of its class. A larger nu may have another optimum.",
+        f"The optimum of {type(estimator).__name__} with nu={estimator.nu:g} is zero{among}: {why}",
         UserWarning,
         stacklevel=users_level(),
     )
