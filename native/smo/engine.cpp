@@ -275,7 +275,7 @@ class Engine final : public Smo {
   // The relative gap that f as it is kept suggests, with the best offsets; it proves nothing.
   double suggested_gap(double gap_target) {
     const GapEstimate found = own_gap(dual_, reach_, beta_.data(), f_.data(), groups(), problem_.totals.data(), problem_.coupled, offsets_.data(), open_);
-    if (std::max(found.gap, found.gap - found.primal) <= trusted * zero_level(problem_.zero, gap_target)) return 0.0;
+    if (counts_as_zero(trusted * problem_.zero, gap_target, found.primal, found.primal - found.gap)) return 0.0;
     return found.gap / std::max(std::fabs(found.primal), std::numeric_limits<double>::min());
   }
 

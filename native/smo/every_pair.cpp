@@ -108,8 +108,7 @@ class OnePair {
     return proven;
   }
 
-  // A gap that counts as zero where −D is as small.
-  double zero_level(double tol) const { return smo::zero_level(zero_, tol); }
+  bool counts_as_zero(double tol, const proof::TableProof& proven) const { return smo::counts_as_zero(zero_, tol, proven.primal, proven.dual); }
 
   // Of the hinge loss: the offset in the middle of those with which no sample of `inside` violates for given values, or the least violates.
   double offset(Vector beta, Vector f, std::span<const char> inside) const {
@@ -319,7 +318,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
     const proof::TableProof proven = pair.prove(beta, room.offsets, room.proof);
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
     const bool close = keeps(proven, targets);
-    if (proven.violation <= targets.kkt && (close || std::max(gap, -proven.dual) <= pair.zero_level(targets.gap)))
+    if (proven.violation <= targets.kkt && (close || pair.counts_as_zero(targets.gap, proven)))
       return record(proven, room.offsets, close ? 1 : 2, k, began, found);
     if (!std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal)) return leave();  // no better point of float64 would prove more
     gap_target *= targets.stricter;

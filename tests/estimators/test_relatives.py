@@ -247,7 +247,10 @@ _EXPECTED_KERNEL = (
             {"gamma": "large"},
             "The 'gamma' parameter of KernelRidge must be 'scale', 'auto', None or a number of at least 0; got 'large'.",
         ),
-        ({"degree": 1.5}, "The 'degree' parameter of KernelRidge must be a whole number of at least 0; got 1.5."),
+        (
+            {"degree": 1.5},
+            "The 'degree' parameter of KernelRidge must be a whole number of at least 0 and at most 2,147,483,647; got 1.5.",
+        ),
         ({"coef0": np.inf}, "The 'coef0' parameter of KernelRidge must be a finite number; got inf."),
     ],
 )

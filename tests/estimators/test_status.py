@@ -72,7 +72,7 @@ def is_within(model, k, certificate, X, y) -> bool:
     some = X[np.arange(few) * len(X) // few]
     centre = 0.0 if isinstance(model, gl.OneClassSVM) else some.mean(axis=0)
     square = 1.0 if model.kernel == "rbf" else np.square(some - centre).sum(axis=1).mean()
-    share = min(max(0.1 * model.tol, 1e-6), 1e-4)
+    share = 1e-6 if certificate.primal < 0 else min(max(0.1 * model.tol, 1e-6), 1e-4)
     return max(certificate.gap, -certificate.dual) <= 0.5 * (share * model.nu * len(X)) ** 2 * square
 
 

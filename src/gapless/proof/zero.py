@@ -25,8 +25,14 @@ def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
 
 
 def counts_as_zero(problem: Problem, gap: float, dual: float, tol: float) -> bool:
-    """Whether neither the gap nor −D is above :func:`zero_level`. An optimum that −D leaves away from zero has a relative gap, which counts."""
-    return math.isfinite(gap) and max(gap, -dual) <= zero_level(problem, tol)
+    """Whether neither the gap nor −D is above :func:`zero_level`. An optimum that −D leaves away from zero has a relative gap, which counts.
+
+    So has an optimum that is proven to be below zero, since some P is, unless it is so close to zero that rounding may hide it.
+    """
+    if not math.isfinite(gap):
+        return False
+    level = zero_level(problem, tol) if gap >= -dual else zero_scale(problem) * _LEAST**2
+    return max(gap, -dual) <= level
 
 
 def zero_level(problem: Problem, tol: float) -> float:
