@@ -31,7 +31,7 @@ _CACHED = 4e6  # the entries of X from which on no cache holds them, and a pass 
 _ROW = 120.0  # all that a solve does once with a row: set-up, certificates, bounds
 _FLOP = 0.04  # a multiplication inside a product of matrices
 _SOME = 1000  # the rows whose mean length is taken for that of all
-_FILLED = 1 / 32  # the share of entries that are not zero from which on pairs of rows have features in common, as dense rows have
+_FILLED = 1 / 32  # the share of entries that are not zero from which on pairs of rows have many features in common
 _PRODUCT = 1.5  # a product of two entries of a sparse row, summed over all Hessians of a solve
 
 

@@ -15,6 +15,7 @@ from gapless.proof.certificate import Point
 from gapless.proof.crammer_singer import feasible_blocks
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, own_solver
 from gapless.solvers.crammer_singer.barrier import CrammerSingerBarrier, expected_work
+from gapless.solvers.crammer_singer.two_classes import TwoClassEngine
 from gapless.solvers.interior_point.relay import Relay
 
 _INNER_PASSES = 50  # the most passes over the blocks that moved, between two passes over all blocks
@@ -27,7 +28,7 @@ class CrammerSingerDual(Solver):
 
     A pass over all samples and classes alternates with some passes over the samples that it moved, and over the classes whose β is not zero there.
     An epoch is as much work as a pass over all samples and classes. Where passes have taken far longer than an interior point is expected to
-    (``second_order``), its steps take over: they do not feel the scales of the features.
+    (``second_order``), its steps take over: they do not feel the scales of the features. With two classes the method is ``sdca`` for the hinge.
     """
 
     second_order: bool = True
@@ -49,6 +50,8 @@ class CrammerSingerDual(Solver):
             beta[i] = 0.0
             beta[i, problem.y[i]] = problem.cost[i]
             beta[i, problem.y[i] - 1] = -problem.cost[i]
+        if problem.n_classes == 2:
+            return TwoClassEngine(problem, beta, rng, self.second_order)
         engine, work = CrammerSingerEngine(problem, beta, rng), expected_work(problem)
         if work is None or not self.second_order:
             return engine
