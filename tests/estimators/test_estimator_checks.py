@@ -19,7 +19,9 @@ ESTIMATORS = [
 
 # Some checks bound max_iter by themselves, or bring data that no tolerance of this kind is for.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:The optimum of NuSVC with nu=0.2 is zero:UserWarning")  # of labels that were drawn at random
+@pytest.mark.filterwarnings(
+    "ignore:The optimum of NuSVC with nu=0.2 is zero:UserWarning"
+)  # of labels that were drawn at random
 @parametrize_with_checks(ESTIMATORS)
 def test_checks(estimator, check):
     check(estimator)

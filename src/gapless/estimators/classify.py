@@ -28,7 +28,7 @@ from gapless.estimators.report import warn_if_zero
 from gapless.estimators.special import favour_other_class
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
-from gapless.result import Result, Status
+from gapless.result import Result
 from gapless.store import register
 from gapless.store.later import Later
 
@@ -75,6 +75,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
         self.classes_, self.class_weight_ = classes, class_weight
         self._members = Later(lambda: list(members))
         found = run.columns
+        self._zero = found.zero
         self._scales = np.where(found.zero, 1.0, self._scales_of(found.offsets))
         # In each Problem the second class of the pair, which has the larger label, is +1; LIBSVM's layout counts the first class positive.
         support, self._n_support, packed = pack(-found.beta / members.spread(self._scales), members, codes)
@@ -404,7 +405,7 @@ class NuSVC(_KernelClassifier):
 
     def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:
         decisions = super()._pair_decisions(X, signs)
-        decisions[:, [solved.status is Status.ZERO for solved in self._solved]] = 0.0
+        decisions[:, self._zero] = 0.0
         return decisions
 
     def _settle(self, result: Result) -> Result:

@@ -90,7 +90,7 @@ class StoringMixin:
         *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "n_iter_", "fit_status_"),
         *("certificate_", "certificates_"),
         *("_kernel_object", "_gamma", "_sparse", "_n_support", "_dual_coef_", "_intercept_"),
-        *("_solved", "_members", "_scales", "_probA", "_probB"),
+        *("_solved", "_members", "_scales", "_zero", "_probA", "_probB"),
     )
 
     def save(self, path: str | os.PathLike[str]) -> None:
