@@ -318,9 +318,9 @@ class NuSVC(_KernelClassifier):
     A drop-in for :class:`sklearn.svm.NuSVC`, with the additions of :class:`SVC`. Where the classes overlap so far that w = 0 is optimal, the optimum
     is zero, and no gap is small relative to zero; the fit then counts as proven where neither primal − dual nor −dual is above ½ (t·νn·R)², n being
     the number of samples of the pair of classes, R the root of their mean squared distance from their mean (of 256 of them), and t a tenth of
-    ``tol``, but at least 1e-6 and at most 1e-4; it is 1e-6 where primal is below zero, which proves that the optimum is. A warning says so. The pair's decision function is then that of the optimum, zero everywhere, so
-    that ``predict`` votes for the same class of the pair each time; ``dual_coef_`` keeps the dual variables that prove it, not divided by ρ, which is
-    zero. A larger ν may have another optimum.
+    ``tol``, but at least 1e-6 and at most 1e-4; t is 1e-6 where primal is below zero, which proves that the optimum is. A warning says so. The pair's
+    decision function is then that of the optimum, zero everywhere, so that ``predict`` votes for the same class of the pair each time; ``dual_coef_``
+    keeps the dual variables that prove it, not divided by ρ, which is zero. A larger ν may have another optimum.
 
     Examples
     --------

@@ -33,8 +33,8 @@ class OneClassSVM(OutlierMixin, SingleKernelEstimator):
     A drop-in for :class:`sklearn.svm.OneClassSVM`, with the additions of :class:`gapless.SVC`. Where the origin lies within the samples, w = 0 is
     optimal, the optimum is zero, and no gap is small relative to zero; the fit then counts as proven where neither primal − dual nor −dual is above
     ½ (t·νn·R)², n being the number of samples, R the root of their mean squared length (of 256 of them), and t a tenth of ``tol``, but at least 1e-6
-    and at most 1e-4; it is 1e-6 where primal is below zero, which proves that the optimum is. A warning says so: the decision function is then zero but for rounding. A smaller ν, samples that are not centred or another
-    kernel may have another optimum.
+    and at most 1e-4; t is 1e-6 where primal is below zero, which proves that the optimum is. A warning says so: the decision function is then zero
+    but for rounding. A smaller ν, samples that are not centred or another kernel may have another optimum.
 
     Examples
     --------
