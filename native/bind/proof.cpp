@@ -11,6 +11,7 @@
 #include "proof/feasible.hpp"
 #include "proof/loss.hpp"
 #include "proof/primal_side.hpp"
+#include "proof/rounding.hpp"
 
 namespace gapless::bind {
 namespace {
@@ -133,6 +134,9 @@ void bind_proof(nb::module_& m) {
         return array;
       },
       nb::arg("beta"), nb::arg("g"), nb::arg("r"), nb::arg("u"), nb::arg("terms"), "Bounds on the errors of Kβ as computed.");
+  m.def(
+      "proof_sum", [](In<double> values, bool above) { return above ? proof::sum_above(view(values)) : proof::sum_below(view(values)); },
+      nb::arg("values"), nb::arg("above"), "A number that the exact sum is below (or, unless `above`, above).");
   m.def("proof_losses", losses, nb::arg("dual"), nb::arg("f"), "c ℓ(y, f) of each sample.");
 }
 

@@ -64,4 +64,8 @@ inline double sum_error(Index n, double value, double sizes) {
   return 2.0 * unit * (value < 0.0 ? -value : value) + 2.0 * many * many * sizes;
 }
 
+// A number that the exact sum is below, or one that it is above; infinite on that side where a number is not finite, or where the sum overflows.
+double sum_above(Vector values);
+double sum_below(Vector values);
+
 }  // namespace gapless::proof

@@ -455,6 +455,9 @@ def proof_losses_at(dual: object, groups: Annotated[NDArray[numpy.int64], dict(s
 def proof_expansion_errors(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], u: float, terms: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """Bounds on the errors of Kβ as computed."""
 
+def proof_sum(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: bool) -> float:
+    """A number that the exact sum is below (or, unless `above`, above)."""
+
 def proof_losses(dual: object, f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """c ℓ(y, f) of each sample."""
 

@@ -2,29 +2,23 @@
 
 Both are rounded outwards (``outward.py``). t is chosen by an upper bound on ‖Σ βᵢxᵢ‖∞, so that the dual point is feasible in exact arithmetic. The
 dual point is the exact product tβ, which ``DualPoint.beta`` holds rounded. Where samples of large features cancel in Σ βᵢxᵢ, the bound is far above
-the sum itself, and the sum is taken exactly.
+the sum itself, and the sum is taken in numbers of twice the digits.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from gapless import _native
+from gapless.kernels.formula import TWOFOLD_UNIT
 from gapless.kernels.rounding import UNIT
 from gapless.problems.l1 import L1Problem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate
-from gapless.proof.outward import LEAST, NOTICEABLE, product_errors, share, sum_above, sum_below, weight_errors
-from gapless.proof.twofold import refine
-
-_AFFORDABLE, _SPEED = (
-    2e6,
-    1e7,
-)  # entries of X whose products are summed exactly, some tenths of a second; and how many in a second, at least
-_SPLITTER = 2.0**27 + 1.0  # halves the digits of a float64 (Veltkamp)
+from gapless.proof.outward import LEAST, NOTICEABLE, not_nan, product_errors, share, sum_above, sum_below, weight_errors
+from gapless.proof.twofold import is_affordable, refine
 
 
 @evaluate.register
@@ -68,18 +62,18 @@ def _primal(problem: Problem, w: np.ndarray, b: float, f: np.ndarray, by_entries
 def _(
     problem: L1Problem, primal: PrimalPoint, dual: DualPoint, seconds: float = math.inf
 ) -> tuple[PrimalPoint, DualPoint] | None:
-    if not dual.beta.any() or problem.n_samples * problem.entry_work > min(_AFFORDABLE, _SPEED * seconds):
+    if not dual.beta.any() or not is_affordable(problem, 1.0, seconds):
         return None
-    found = _scaled_dual(problem, dual.beta, exactly=True)
+    found = _scaled_dual(problem, dual.beta, twofold=True)
     return primal, found if found.value > dual.value else dual
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _scaled_dual(problem: Problem, beta: np.ndarray, exactly: bool = False) -> DualPoint:
+def _scaled_dual(problem: Problem, beta: np.ndarray, twofold: bool = False) -> DualPoint:
     """The best feasible multiple tβ, with D(tβ) = t Σα − t² Σα²/(4c) and t ≤ 1/‖Σ βᵢx̃ᵢ‖∞, where x̃ = (x, s) with a regularised intercept."""
     beta = np.where(problem.cost > 0, beta, 0.0)
     alpha = np.abs(beta)
-    reach, most = _reach(problem, beta, exactly)
+    reach, most = _reach(problem, beta, twofold)
     used = alpha > 0
     squares = alpha[used] / (4.0 * problem.cost[used]) * alpha[used]
     linear, square = sum_below(alpha), sum_above(squares * (1.0 + share(4)) + LEAST * (1.0 + alpha[used]))
@@ -96,11 +90,14 @@ def _scaled_dual(problem: Problem, beta: np.ndarray, exactly: bool = False) -> D
     return DualPoint(value, scale * beta, max(0.0, reach - 1.0), 0.0, math.nan, max(0.0, plain - value))
 
 
-def _reach(problem: Problem, beta: np.ndarray, exactly: bool) -> tuple[float, float]:
-    """(‖Σ βᵢx̃ᵢ‖∞ as computed, a number that the exact norm is not above)."""
-    if exactly:
-        reach = float(np.abs(_exact_weights(problem.X, beta)).max())
-        most = reach * (1.0 + share(4)) + LEAST
+def _reach(problem: Problem, beta: np.ndarray, twofold: bool) -> tuple[float, float]:
+    """(‖Σ βᵢx̃ᵢ‖∞ as computed, a number that the exact norm is not above); ``twofold`` asks for twice the digits."""
+    if twofold:
+        w, sizes = np.empty((2, problem.n_features)), np.empty(problem.n_features)
+        _native.twofold_weights(problem.rows, beta, w, sizes)
+        slopes = np.abs(w[0])
+        errors = not_nan(np.abs(w[1]) + TWOFOLD_UNIT * (len(beta) + 8) * sizes + LEAST)
+        reach, most = float(slopes.max()), float(not_nan(slopes + errors).max()) * (1.0 + share(4))
     else:
         slopes = np.abs(problem.weights(beta))
         reach, most = float(slopes.max()), float((slopes + weight_errors(problem, beta, by_entries=False)).max())
@@ -111,28 +108,3 @@ def _reach(problem: Problem, beta: np.ndarray, exactly: bool) -> tuple[float, fl
         reach = max(reach, problem.intercept_scale * abs(float(beta.sum())))
         most = max(most, problem.intercept_scale * total * (1.0 + share(4)))
     return reach, most * (1.0 + share(4))
-
-
-def _exact_weights(X: Any, beta: np.ndarray) -> np.ndarray:
-    """Σ βᵢxᵢ, each entry rounded once: products as the sum of two floats (Dekker 1971), and Shewchuk's sum of all of them."""
-    columns: Any = X.tocsc() if sp.issparse(X) else X
-    out = np.zeros(X.shape[1])
-    for j in range(len(out)):
-        if sp.issparse(X):
-            part = slice(columns.indptr[j], columns.indptr[j + 1])
-            x, factor = columns.data[part].astype(np.float64), beta[columns.indices[part]]
-        else:
-            x, factor = columns[:, j].astype(np.float64), beta
-        product = x * factor
-        (x_high, x_low), (f_high, f_low) = _halves(x), _halves(factor)
-        rest = ((x_high * f_high - product) + x_high * f_low + x_low * f_high) + x_low * f_low
-        terms = np.append(product, rest)
-        out[j] = math.fsum(terms.tolist()) if np.isfinite(terms).all() else math.inf
-    return out
-
-
-def _halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers as sums of two of half the digits."""
-    high = _SPLITTER * values
-    high = high - (high - values)
-    return high, values - high

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gapless import _native
 from gapless.kernels.rounding import UNIT, terms_of
 from gapless.problems.problem import Problem
 
@@ -39,28 +40,18 @@ def share(roundings: float) -> float:
 
 
 def sum_above(values: Any) -> float:
-    """A number that the exact sum is not above; infinite where a term is not finite.
+    """A number that the exact sum is below; infinite where a term is not finite.
 
     >>> import numpy as np
     >>> sum_above(np.array([1.0, 1e-30])) > 1.0
     True
     """
-    return _exact_sum(values, math.inf)
+    return _native.proof_sum(np.ravel(values), True)
 
 
 def sum_below(values: Any) -> float:
-    """A number that the exact sum is not below; −∞ where a term is not finite."""
-    return _exact_sum(values, -math.inf)
-
-
-def _exact_sum(values: Any, side: float) -> float:
-    values = np.ravel(values)
-    if not np.isfinite(values).all():
-        return side
-    try:
-        return math.nextafter(math.fsum(values.tolist()), side)
-    except OverflowError:
-        return side
+    """A number that the exact sum is above; −∞ where a term is not finite."""
+    return _native.proof_sum(np.ravel(values), False)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -75,7 +66,7 @@ def product_errors(problem: Problem, W: np.ndarray, by_entries: bool) -> np.ndar
     else:
         lengths = np.sqrt(np.einsum("j...,j...->...", W, W)) + _FLAT
         sizes = np.multiply.outer(problem.magnitudes[0] + _FLAT, lengths)
-    return _not_nan(factor * sizes + LEAST)
+    return not_nan(factor * sizes + LEAST)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -87,9 +78,9 @@ def weight_errors(problem: Problem, beta: np.ndarray, by_entries: bool) -> np.nd
         for rows in _absolute_rows(problem.X):
             size += rows.T @ np.abs(beta[begin : begin + rows.shape[0]])
             begin += rows.shape[0]
-        return _not_nan(factor * size + LEAST)
+        return not_nan(factor * size + LEAST)
     return np.broadcast_to(
-        _not_nan(factor * np.asarray(reach_of(problem, beta)) + LEAST), (problem.n_features, *beta.shape[1:])
+        not_nan(factor * np.asarray(reach_of(problem, beta)) + LEAST), (problem.n_features, *beta.shape[1:])
     )
 
 
@@ -102,7 +93,7 @@ def expansion_errors(problem: Problem, A: np.ndarray) -> np.ndarray:
     reach, rough = (g[support] + _FLAT) @ size[support], r[support] @ size[support]
     terms = int(np.count_nonzero(support)) + 2 * ROUNDINGS  # twice: a linear problem computes Xᵀ A, then X (Xᵀ A)
     sizes = np.multiply.outer(g, terms * reach + rough) + np.multiply.outer(r, reach)
-    return _not_nan(MORE * UNIT * sizes + LEAST)
+    return not_nan(MORE * UNIT * sizes + LEAST)
 
 
 def reach_of(problem: Problem, beta: np.ndarray) -> np.ndarray:
@@ -116,5 +107,6 @@ def _absolute_rows(X: Any) -> Iterator[Any]:
         yield abs(rows).astype(np.float64) if sp.issparse(rows) else np.abs(rows, dtype=np.float64)
 
 
-def _not_nan(errors: np.ndarray) -> np.ndarray:
+def not_nan(errors: np.ndarray) -> np.ndarray:
+    """The same bounds, infinite where an overflow has left none."""
     return np.where(np.isnan(errors), math.inf, errors)
