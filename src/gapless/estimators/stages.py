@@ -26,6 +26,7 @@ from gapless.result import Result, Status
 from gapless.solve import solve
 from gapless.solvers import SMO, InteriorPoint, Solver
 from gapless.solvers.choose import expected_costs
+from gapless.solvers.smo.samples import FEW
 from gapless.trace import Trace
 
 _UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something to do
@@ -98,14 +99,14 @@ def _second_order_cost(X: Any, n: int) -> float:
 
 
 def begins_with_pairs(problem: Problem, tol: float) -> bool:
-    """Whether a subproblem is solved in stages: a small one always, a larger one with a linear kernel where the least work of pairs is expected to
-    take at most half as long as any other method.
+    """Whether a subproblem is solved in stages: a small one always, unless it has more than ``FEW`` samples and methods for linear machines cover it;
+    such a one, and a larger one, where the least work of pairs is expected to take at most half as long as any other method.
     """
     n = problem.n_samples
-    if n <= SMALL:
+    if n <= FEW:
         return True
     if not problem.is_linear or problem.is_nu or problem.is_hard or problem.intercept != "free":
-        return False
+        return n <= SMALL
     X = few_features(*problem.formula)
     if X is None or sp.issparse(X):
         return False
