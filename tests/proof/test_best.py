@@ -13,6 +13,7 @@ import gapless as gl
 from gapless.kernels import RBF, Polynomial
 from gapless.proof.best import Best, hides, prove, sharpened
 from gapless.proof.certificate import Point, combine, evaluate
+from gapless.proof.values import expansion_error
 
 
 def make(offset: float = 0.0, kernel: gl.kernels.Kernel | None = None, **options: object) -> gl.Problem:
@@ -34,6 +35,17 @@ def test_twice_the_digits_prove_more_of_the_same_points(kernel, loss, intercept)
     assert combine(*fine).rounding < combine(*rough).rounding
     if problem.is_linear:
         np.testing.assert_array_equal(fine[0].w, rough[0].w)
+
+
+def test_values_in_float32_leave_nothing_in_the_bounds():
+    """Of many samples some values are float32's: only where no loss depends on them, at the best multiple of β too, whose errors are counted larger."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 300))
+    problem = gl.Problem(X, X[:, 0] > 0, C=100.0, kernel=RBF(1 / 300))
+    beta = np.where(np.arange(5000) % 2 == 0, rng.uniform(0.5, 1.0, 5000), 0.0) * problem.y
+    primal, _ = evaluate(problem, Point(beta=beta))
+    in_full = expansion_error(beta, *problem.magnitudes)
+    assert 0.0 < primal.rounding <= 2.0 * float(problem.cost @ in_full)
 
 
 def test_nothing_is_proven_twice_without_need():

@@ -295,19 +295,19 @@ def _decision_values(problem: Problem, beta: np.ndarray) -> Values:
     f, rough = (problem.expand(beta), None) if problem.is_hard else problem.expand_bounded(beta)
     values = values_of_expansion(problem, beta, f)
     if rough is not None:
-        _decide(problem, beta, f, rough, values.sizes)
+        _decide(problem, beta, values, rough)
         values.sizes += rough
     return values
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray, error: np.ndarray) -> None:
+def _decide(problem: Problem, beta: np.ndarray, given: Values, rough: np.ndarray) -> None:
     """Compute f in float64 wherever its error leaves open whether the sample's loss, at the best multiple of β, is zero; writes f and ``rough``.
 
-    ``rough`` bounds the errors of float32, ``error`` those of float64. A convex loss that is zero at both ends of f ± error is zero between them, so
-    that the error of such an f does not matter.
+    ``rough`` bounds the errors of float32, and those of ``given`` are float64's. A convex loss that is zero at both ends of f ± error, as the bounds
+    will count it, is zero between them, so that the error of such an f does not matter.
     """
-    box, b = problem.dual, problem.shift * float(beta.sum())
+    f, box, b = given.f, problem.dual, problem.shift * float(beta.sum())
     square, scale = float(beta @ f) + b * float(beta.sum()), 1.0  # f is float64's where β is not zero
     if isinstance(box, DualBox) and has_multiples(problem):
         scale, _ = best_multiple(box, beta, square)
@@ -315,7 +315,7 @@ def _decide(problem: Problem, beta: np.ndarray, f: np.ndarray, rough: np.ndarray
         values = scale * f
         offsets = middles(best_offsets(problem, values)) if problem.intercept == "free" else np.array([scale * b])
         values += offsets[problem.groups]
-        reach = scale * (rough + error)
+        reach = scaled_error(replace(given, sizes=given.sizes + rough), values, scale)
         below, above = (_native.proof_losses(box, values + side * reach) for side in (-1.0, 1.0))
         open_ = np.flatnonzero((rough > 0) & ((below > 0) | (above > 0)))
         if not len(open_):
