@@ -180,6 +180,8 @@ void bind_smo(nb::module_& m) {
       .def_prop_ro("reach", [](const SmoObject& self) { return self.engine->reach(); }, "How many of the samples take part so far.")
       .def_prop_ro("active", [](const SmoObject& self) { return self.engine->active(); }, "How many are in the active set.")
       .def_prop_ro("active_room", [](const SmoObject& self) { return self.engine->active_room(); }, "How many it has room for.")
+      .def_prop_ro("fits_in_full", [](const SmoObject& self) { return self.engine->fits_in_full(); },
+                   "Whether an active set in float64 has room for all free support vectors.")
       .def_prop_ro("keeps_rows", [](const SmoObject& self) { return self.engine->keeps_rows(); }, "Whether kernel rows are kept.")
       .def_prop_ro("finishes", [](const SmoObject& self) { return self.engine->finishes(); }, "Rounds in which Newton's method moved something.");
   m.attr("SMO_WHOLE") = smo::whole;

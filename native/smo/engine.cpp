@@ -84,6 +84,10 @@ class Engine final : public Smo {
   Index reach() const override { return reach_; }
   Index active() const override { return table_.size(); }
   Index active_room() const override { return table_.room(); }
+  bool fits_in_full() const override {
+    const Index wanted = std::min(n_, wanted_active(support_of(dual_, n_, beta_.data())));
+    return static_cast<double>(wanted) * static_cast<double>(wanted) * sizeof(double) <= options_.cache_bytes;
+  }
   bool keeps_rows() const override { return rows_.has_value(); }
   Index finishes() const override { return finishes_ + turns_.walks(); }
 

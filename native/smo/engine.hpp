@@ -73,6 +73,8 @@ class Smo {
   virtual Index reach() const = 0;        // the number of samples that take part so far
   virtual Index active() const = 0;       // the number of members of the active set
   virtual Index active_room() const = 0;  // the number of members that it has room for
+  // Whether an active set in float64 would have room for all free support vectors; where it has none, rounds take turns with parts of them.
+  virtual bool fits_in_full() const = 0;
   virtual bool keeps_rows() const = 0;    // whether kernel rows are kept beside the active set
   virtual Index finishes() const = 0;     // the number of rounds and walks in which Newton's method moved a variable
 };

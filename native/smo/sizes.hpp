@@ -51,14 +51,16 @@ inline Index rounded_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
 inline Index entering_at_most(Support support) { return std::clamp(rounded_up(support.all / 2, 256), least_enter, most_enter); }
 
+// All free support vectors, those that may become free, and those that enter.
+inline Index wanted_active(Support support) { return rounded_up(5 * support.free / 4 + entering_at_most(support), 1024); }
+
 // How many of n samples the active set may hold: all free support vectors and those that enter, as far as memory goes (`most`); never less than the
 // `room` that it has already.
 inline Index active_limit(Index n, Index most, Index room, Support support, bool keeps_rows) {
   if (n <= whole) return most;
-  const Index wanted = rounded_up(5 * support.free / 4 + entering_at_most(support), 1024);
   const Index usual = std::min(most_active, rounded_up(block_size + 3 * support.all / 2, 1024));
   const Index full = keeps_rows ? most_active : full_active;  // kept rows take the memory beyond
-  return std::min(most, std::max({room, usual, std::min(wanted, full), least_active}));
+  return std::min(most, std::max({room, usual, std::min(wanted_active(support), full), least_active}));
 }
 
 inline double distance_of(const std::vector<double>& one, const std::vector<double>& other) {

@@ -521,6 +521,10 @@ class Smo:
         """How many it has room for."""
 
     @property
+    def fits_in_full(self) -> bool:
+        """Whether an active set in float64 has room for all free support vectors."""
+
+    @property
     def keeps_rows(self) -> bool:
         """Whether kernel rows are kept."""
 

@@ -39,7 +39,8 @@ from gapless.solvers.smo.samples import FEW, WHOLE, Samples, begin, distinct
 
 PAIRS = ("second_order", "maximal_violation")
 _LOOSE = 1e-4  # entries are float64 from the start where those of float32 have a larger mean error
-_LONG = 100  # pairs a sample after which entries are float64: with large β pairs would only chase float32's errors of f
+# Pairs a sample after which entries are float64, where an active set in float64 has room: with large β pairs would only chase float32's errors of f.
+_LONG = 100
 _WALKED = 30  # the same of up to WHOLE samples, of which walks take over from pairs once entries are float64
 _OUTCOMES = (Outcome.RUNNING, Outcome.READY, Outcome.STALLED)  # in the order of native/smo/engine.hpp
 
@@ -119,7 +120,9 @@ class SmoEngine(Engine):
         found = _OUTCOMES[outcome]
         n = len(self.samples.groups)
         is_long = self._pairs > (_WALKED if n <= WHOLE else _LONG) * n
-        if self._rough and (found is Outcome.STALLED or (found is Outcome.RUNNING and is_long)):
+        if self._rough and (
+            found is Outcome.STALLED or (found is Outcome.RUNNING and is_long and self.native.fits_in_full)
+        ):
             self._rough, found = False, Outcome.RUNNING
             self._begin(_panels(self.problem, np.float64, self.samples.order), self.native.beta().copy())
         return Advance(iterations, work, found)
