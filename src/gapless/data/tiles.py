@@ -1,9 +1,8 @@
-"""Products and factors of dense matrices by tiles of a fixed size, each on one core: on all cores, and to the same bits whatever their number."""
+"""The product of a dense matrix with itself by tiles of a fixed size, each on one core: on all cores, and to the same bits whatever their number."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg as la
 
 from gapless.machine import on_all_cores
 
@@ -11,8 +10,8 @@ from gapless.machine import on_all_cores
 _TILE = 512
 
 
-def _parts(n: int, begin: int = 0) -> list[slice]:
-    return [slice(start, min(start + _TILE, n)) for start in range(begin, n, _TILE)]
+def _parts(n: int) -> list[slice]:
+    return [slice(start, min(start + _TILE, n)) for start in range(0, n, _TILE)]
 
 
 def gram(A: np.ndarray) -> np.ndarray:
@@ -34,37 +33,3 @@ def gram(A: np.ndarray) -> np.ndarray:
 
     on_all_cores(fill, range(len(tiles)))
     return out
-
-
-def cholesky(A: np.ndarray) -> np.ndarray:
-    """L with A = L Lᵀ, written over A, of which the lower triangle is read; a LinAlgError where A is not positive definite.
-
-    The rows below a tile of the diagonal are multiplied by its inverse: an error of the unit times the tile's condition, which suits a system that is
-    well conditioned, such as 1 + √h K √h.
-
-    >>> import numpy as np
-    >>> from gapless.data.tiles import cholesky
-    >>> cholesky(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
-    [[2.0, 0.0], [1.0, 2.0]]
-    """
-    n = len(A)
-    for here in _parts(n):
-        A[here, here] = la.cholesky(A[here, here], lower=True, check_finite=False)
-        A[here, here.stop :] = 0.0
-        if here.stop == n:
-            break
-        inverse = la.solve_triangular(A[here, here], np.eye(here.stop - here.start), lower=True, check_finite=False).T
-        below = _parts(n, here.stop)
-
-        def divide(k: int) -> None:
-            A[below[k], here] = A[below[k], here] @ inverse  # noqa: B023, called within this round
-
-        on_all_cores(divide, range(len(below)))
-        tiles = [(rows, columns) for rows in below for columns in below if columns.start <= rows.start]
-
-        def subtract(k: int) -> None:
-            rows, columns = tiles[k]  # noqa: B023
-            A[rows, columns] -= A[rows, here] @ A[columns, here].T  # noqa: B023
-
-        on_all_cores(subtract, range(len(tiles)))
-    return A
