@@ -76,7 +76,7 @@ test-slow: $(READY) $(NATIVE) ## the tests marked slow
 test-everywhere: $(READY) $(NATIVE) ## what depends on arithmetic, at every instruction set and with the BLAS kernels of several processors: half an hour
 	$(BIN)/python -m tests.everywhere
 
-test-oldest: wheel ## estimators and searches with the oldest versions that pyproject.toml declares, in .venv-oldest: minutes
+test-oldest: wheel ## estimators, searches and feature maps with the oldest versions that pyproject.toml declares: some ten minutes
 	$(BIN)/python .ci/oldest.py dist/gapless-*-$$($(BIN)/python -c 'import sys; print(f"cp3{min(sys.version_info[1], 12)}")')-*.whl
 
 # The knobs of the campaign: how many problems or files, which ones, on how many processes.

@@ -1,7 +1,8 @@
 """usage: .ci/oldest.py WHEEL [ARGUMENTS OF PYTEST]
 
-The tests of estimators and of searches with the oldest versions that pyproject.toml declares: those of all dependencies, and of the extras that the
-tests use, where they can be installed. They are installed into .venv-oldest, with the newest test tools and with Gapless from its wheel.
+The tests of estimators, of searches and of feature maps with the oldest versions that pyproject.toml declares: those of all dependencies, and of
+the extras that the tests use, where they can be installed. They are installed into .venv-oldest, with the newest test tools and with Gapless from
+its wheel.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _VENV = _ROOT / ".venv-oldest"
 _PYTHON = _VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 _EXTRAS = ("plot", "qp", "onnx")
 _TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "array-api-compat", "array-api-strict")
-_TESTS = ("tests/estimators", "tests/model_selection")
+_TESTS = ("tests/estimators", "tests/model_selection", "tests/features")
 
 
 def oldest(requirements: list[str]) -> list[str]:
@@ -58,7 +59,7 @@ def main(wheel: str, *arguments: str) -> int:
     if not install("--no-deps", "--force-reinstall", wheel):
         return 1
     subprocess.run([_PYTHON, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
-    tests = [] if any(not each.startswith("-") for each in arguments) else _TESTS
+    tests = [] if any((_ROOT / each.split("::")[0]).exists() for each in arguments) else _TESTS
     # Warnings are shown and do not fail a test: old packages use what newer Pythons and tools have deprecated.
     command = [
         _PYTHON,

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 import sklearn
 
+import gapless
 from gapless.testing import read_differences
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = str(Path(gapless.__file__).parents[1])  # as it is tested: that of the tree, or an installed one
 DIFFERENCES = ROOT / "tests" / "sklearn_suite" / "differences.toml"
 MODULES = [f"sklearn.svm.tests.{name}" for name in ("test_svm", "test_sparse", "test_bounds")]
 COUNT = re.compile(r"scikit-learn's svm tests: (\d+) passed, (\d+) differ by design, of (\d+)")
@@ -34,7 +36,7 @@ def run(tmp_path, *options):
         "-q",
         "--tb=short",
     ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([PACKAGE, os.environ.get("PYTHONPATH", "")])}
     environment.pop("PYTEST_ADDOPTS", None)
     return subprocess.run(
         [*command, *options, "--pyargs", *MODULES],

@@ -25,7 +25,7 @@ def test_never_looser_than_libsvm(name, rows, C, shared_data, capsys):
     scale = abs(X).max(axis=0)
     scale = np.asarray(scale.todense()).ravel() if sp.issparse(scale) else scale
     scale = np.where(scale > 0, scale, 1.0)
-    X = sp.csr_matrix(X @ sp.diags_array(1.0 / scale)) if sp.issparse(X) else X / scale
+    X = sp.csr_matrix(X @ sp.diags(1.0 / scale)) if sp.issparse(X) else X / scale
     ours = gl.certify(gl.SVC(C=C, tol=1e-3).fit(X, y), X, y)
     theirs = gl.certify(svm.SVC(C=C, tol=1e-3).fit(X, y), X, y)
     with capsys.disabled():

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 import sklearn
 
+import gapless
+
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = str(Path(gapless.__file__).parents[1])  # as it is tested: that of the tree, or an installed one
 DIFFERENCES = ROOT / "tests" / "sklearn_suite" / "search_differences.toml"
 COUNT = re.compile(r"scikit-learn's search tests: (\d+) passed, (\d+) differ by design, of (\d+)")
 PYTEST = [sys.executable, "-m", "pytest", "-c", os.devnull, "-q", "--tb=short", "-p", "no:cacheprovider"]
@@ -19,7 +22,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-c", os.devnull, "-q", "--tb=short", 
 
 def run(tmp_path, *options):
     """Run the suite in a process of its own, without any project's configuration."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([PACKAGE, os.environ.get("PYTHONPATH", "")])}
     for name in ("PYTEST_ADDOPTS", "SCIPY_ARRAY_API"):
         environment.pop(name, None)
     plugin = ["-p", "gapless.testing", "--gapless-differences", str(DIFFERENCES)]
@@ -61,7 +64,7 @@ def test_a_search_that_is_not_ours_would_be_noticed(tmp_path):
     )
     done = subprocess.run(
         [*PYTEST, "-p", "gapless.testing", "--gapless-searches", "ours", str(probe)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        env={**os.environ, "PYTHONPATH": PACKAGE},
         capture_output=True,
         text=True,
         check=False,

@@ -213,7 +213,8 @@ class Polynomial(NamespaceMixin, TransformerMixin, BaseEstimator):
                 number, width = number[left] + (starts[k - 1] - starts[k - 2])[index], int(starts[k - 1][-1])
             data, indptr, row_start = data[left] * X.data[last_taken], ends[indptr], row_start[left]
             blocks.append(sp.csr_array((data, number, indptr), shape=(n, width)))
-        Z = sp.hstack(blocks, format="csr", dtype=X.dtype)
+        # SciPy before 1.12 stacks arrays to a matrix.
+        Z = sp.csr_array(sp.hstack(blocks, format="csr", dtype=X.dtype))
         Z.sort_indices()
         for part in _chunks(0 if self.ordered or not self.scaled else Z.nnz):
             Z.data[part] *= _scale(Z.indices[part].astype(np.int64), starts, int(self.include_bias)).astype(Z.dtype)

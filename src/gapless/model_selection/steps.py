@@ -248,7 +248,7 @@ def _stacked(X: Any, below: Any) -> Any:
     if type(X) is not type(below) or X.shape[1] != below.shape[1]:
         return None
     if sp.issparse(X) and X.dtype == below.dtype:
-        return sp.vstack([X, below], format=X.format)
+        return type(X)(sp.vstack([X, below], format=X.format))  # SciPy before 1.12 stacks arrays to a matrix
     if type(X) is np.ndarray and X.dtype == below.dtype:
         return np.concatenate([X, below])
     pandas = sys.modules.get("pandas")  # whose frames nobody has who has not loaded it
