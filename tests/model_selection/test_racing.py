@@ -247,7 +247,9 @@ def test_targets_that_a_metric_refuses_are_an_error_of_the_fits():
 def test_weights_of_samples_count_in_intervals():
     X, y = IRIS
     weight = np.where(np.arange(150) % 3 == 0, 5.0, 0.5)
-    search = GridSearchCV(gl.NuSVC(), {"nu": [0.1, 0.2]}, scoring="accuracy", prove="full").fit(X, y, sample_weight=weight)
+    search = GridSearchCV(gl.NuSVC(), {"nu": [0.1, 0.2]}, scoring="accuracy", prove="full").fit(
+        X, y, sample_weight=weight
+    )
     for key in SPLITS:
         low, high = search.cv_results_[f"{key}_low"], search.cv_results_[f"{key}_high"]
         assert ((low <= search.cv_results_[key]) & (search.cv_results_[key] <= high)).all()
