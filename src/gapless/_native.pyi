@@ -522,7 +522,9 @@ class Smo:
 
     @property
     def fits_in_full(self) -> bool:
-        """Whether an active set in float64 has room for all free support vectors."""
+        """
+        Whether an active set in float64 has room for all free support vectors.
+        """
 
     @property
     def keeps_rows(self) -> bool:
