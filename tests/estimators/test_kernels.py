@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF as GaussianProcessRBF
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 import gapless as gl
 from gapless.errors import InvalidInputError
-from gapless.estimators.kernel_spec import dense_if_small, small_gram
+from gapless.estimators.kernel_spec import dense_if_small, small_gram, stored_by_zeros
+from gapless.estimators.stages import begins_with_pairs
 from tests.estimators.data import cancer, diabetes, iris, large
 
 
@@ -153,3 +155,55 @@ def test_hard_margin():
     X, y = diabetes()
     tube = gl.SVR(C=np.inf, epsilon=0.5, gamma=1.0).fit(X[:40], y[:40])
     assert np.abs(tube.predict(X[:40]) - y[:40]).max() <= 0.5 + 1e-6
+
+
+def test_many_samples_have_no_table_of_their_own():
+    X = np.random.default_rng(0).integers(0, 3, size=(1300, 4)).astype(float)
+    assert small_gram(gl.kernels.RBF(0.1), X[:1000]) is not None
+    assert small_gram(gl.kernels.RBF(0.1), X) is None
+    assert small_gram(gl.kernels.RBF(0.1), X, room=lambda: 1e9) is not None
+
+
+def test_a_linear_kernel_on_few_features_is_a_linear_machine():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 8))
+    y = (X[:, 0] + X[:, 1] ** 2 > 1).astype(int)
+    assert not begins_with_pairs(gl.Problem(X, y, C=100.0), 1e-3)
+    assert begins_with_pairs(gl.Problem(X[:1000], y[:1000], C=100.0), 1e-3)
+    model = gl.SVC(kernel="linear", C=100.0).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-3
+    # The certificate is that of the coefficients: w = Σ βᵢxᵢ.
+    np.testing.assert_allclose(model.coef_, model.dual_coef_ @ model.support_vectors_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.05, 0.3])
+@pytest.mark.parametrize(
+    "model", [gl.LinearSVC(loss="hinge"), gl.LinearSVC(C=10.0), gl.LinearSVR(epsilon=0.1)], ids=repr
+)
+def test_linear_machines_do_not_see_how_small_data_are_stored(model, density):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 80)) * (rng.random((200, 80)) < density)
+    y = (X @ rng.normal(size=80) > 0).astype(int)
+    n, d = X.shape
+    with_zeros = sp.csr_matrix((X.ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)), shape=X.shape)
+    half = sp.csr_array(X / 2)
+    twice = sp.csr_array((half.data.repeat(2), half.indices.repeat(2), 2 * half.indptr), shape=X.shape)
+    models = [
+        clone(model).fit(given, y)
+        for given in (X, np.asfortranarray(X), sp.csr_array(X), sp.csc_array(X), with_zeros, twice)
+    ]
+    for other in models[1:]:
+        np.testing.assert_array_equal(other.coef_, models[0].coef_)
+        np.testing.assert_array_equal(other.intercept_, models[0].intercept_)
+    assert sp.issparse(stored_by_zeros(X)) == sp.issparse(stored_by_zeros(sp.csr_array(X))) == (density < 0.1)
+
+
+def test_a_small_fit_computes_few_certificates():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    X = rng.normal(size=(500, 10)) + 1.2 * (2 * y - 1)[:, None] * (np.arange(10) < 4)
+    seen = []
+    alone = gl.LinearSVC(loss="hinge", C=100.0).fit(X, y)
+    watched = gl.LinearSVC(loss="hinge", C=100.0, callback=lambda progress: seen.append(progress)).fit(X, y)
+    assert len(alone.trace_) <= 3 < len(watched.trace_) and len(seen) >= 2
+    assert max(alone.certificate_.relative_gap, watched.certificate_.relative_gap) <= 1e-4

@@ -323,3 +323,35 @@ def test_the_estimator_refuses_what_the_problem_refuses():
         LinearSVC(multi_class="crammer_singer", intercept="free").fit(X_IRIS, Y_IRIS)
     with pytest.raises(UnsupportedError, match="solver must be 'auto' or a CrammerSingerDual"):
         LinearSVC(multi_class="crammer_singer", solver="sdca").fit(X_IRIS, Y_IRIS)
+
+
+# --- two classes
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("intercept", ["regularized", "none"])
+@pytest.mark.parametrize("C", [0.1, 1e3])
+def test_two_classes_are_the_hinge_with_twice_the_costs(storage, intercept, C):
+    X, codes = clouds(n=60, d=5, k=2)
+    X[7] = 0.0
+    weight = np.linspace(0.0, 2.0, 60)
+    options = {"intercept": intercept, "intercept_scale": 3.0}
+    problem = CrammerSingerProblem(storage(X), codes, 2, C=C, sample_weight=weight, **options)
+    both = gl.solve(problem, tol=1e-9)
+    binary = gl.solve(
+        gl.Problem(X, codes, loss="hinge", C=2.0 * C, sample_weight=weight, **options), "qp", tol=1e-6
+    ).certificate
+    assert both.status is gl.Status.CONVERGED and both.certificate.relative_gap <= 1e-9
+    assert 2.0 * both.certificate.dual <= binary.primal and binary.dual <= 2.0 * both.certificate.primal
+    np.testing.assert_array_equal(both.w[:, 0], -both.w[:, 1])
+    scale = 3.0 if intercept == "regularized" else 0.0
+    assert math.isclose(both.certificate.primal, primal(X, codes, both.w, both.offsets, C * weight, 3.0), rel_tol=1e-8)
+    assert dual(X, codes, both.certificate.point.beta, C * weight, scale) >= both.certificate.dual * (1 - 1e-12)
+
+
+def test_two_classes_go_on_from_a_start():
+    X, codes = clouds(n=80, d=6, k=2, seed=3)
+    problem = CrammerSingerProblem(X, codes, 2, C=10.0)
+    first = gl.solve(problem, tol=1e-8)
+    again = gl.solve(problem, tol=1e-7, start=first)
+    assert again.status is gl.Status.CONVERGED and again.iterations < first.iterations
