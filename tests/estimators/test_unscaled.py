@@ -56,3 +56,14 @@ def test_a_linear_kernel_on_whole_numbers(C):
     X, y, target = whole_numbers(1000)
     ends_within_tol(gl.SVC(kernel="linear", C=C), X, y)
     ends_within_tol(gl.SVR(kernel="linear", C=C), X, target)
+
+
+@pytest.mark.parametrize(("options", "n"), [({"kernel": "linear"}, 6000), ({"kernel": "poly", "nu": 0.8}, 2500)])
+def test_few_free_support_vectors_of_many_samples(options, n):
+    """Pairs ran into max_iter, with KKT violations of 0.07: Newton's steps need a ridge there, which hides the way; walks over faces end at once."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_t(2, size=(n, 8))
+    y = Z[:, 0] + 2 * np.tanh(Z[:, 3]) - Z[:, 6] + rng.standard_t(2, size=n)
+    model = gl.NuSVR(**options)
+    ends_within_tol(model, Z * np.logspace(-2, 3, 8), y)
+    assert model.n_iter_ < 2_000_000

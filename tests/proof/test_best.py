@@ -38,7 +38,7 @@ def test_twice_the_digits_prove_more_of_the_same_points(kernel, loss, intercept)
 
 
 def test_values_in_float32_leave_nothing_in_the_bounds():
-    """Of many samples some values are float32's: only where no loss depends on them, at the best multiple of β too, whose errors are counted larger."""
+    """Of many samples some values are float32's: only where no loss depends on them, also at the best multiple of β, whose errors are larger."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 300))
     problem = gl.Problem(X, X[:, 0] > 0, C=100.0, kernel=RBF(1 / 300))

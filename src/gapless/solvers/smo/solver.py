@@ -41,6 +41,7 @@ PAIRS = ("second_order", "maximal_violation")
 _LOOSE = 1e-4  # entries are float64 from the start where those of float32 have a larger mean error
 # Pairs a sample after which entries are float64, where an active set in float64 has room: with large β pairs would only chase float32's errors of f.
 _LONG = 100
+_FINE = 1e-4  # a smaller gap takes float64 without that room, too: by hand, well above the gaps of 1e-6 at which float32 was seen to stop short
 _WALKED = 30  # the same of up to WHOLE samples, of which walks take over from pairs once entries are float64
 _OUTCOMES = (Outcome.RUNNING, Outcome.READY, Outcome.STALLED)  # in the order of native/smo/engine.hpp
 
@@ -120,9 +121,8 @@ class SmoEngine(Engine):
         found = _OUTCOMES[outcome]
         n = len(self.samples.groups)
         is_long = self._pairs > (_WALKED if n <= WHOLE else _LONG) * n
-        if self._rough and (
-            found is Outcome.STALLED or (found is Outcome.RUNNING and is_long and self.native.fits_in_full)
-        ):
+        is_due = is_long and (targets.gap < _FINE or self.native.fits_in_full)
+        if self._rough and (found is Outcome.STALLED or (found is Outcome.RUNNING and is_due)):
             self._rough, found = False, Outcome.RUNNING
             self._begin(_panels(self.problem, np.float64, self.samples.order), self.native.beta().copy())
         return Advance(iterations, work, found)
