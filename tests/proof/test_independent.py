@@ -11,7 +11,7 @@ from sklearn import svm
 from sklearn.datasets import load_iris
 
 import gapless as gl
-from gapless import _native, kernels
+from gapless import _native, kernels, verify
 from gapless.problems import nu
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
@@ -25,13 +25,13 @@ every_entry = pytest.mark.parametrize("name", CATALOGUE)
 
 @pytest.fixture
 def nothing_compiled(monkeypatch):
-    """Every function and class of the compiled core raises, but for ``Structure``: the checked copy of a sparse matrix's indices computes nothing."""
+    """Every function and class of the compiled core raises."""
 
     def refuse(*_arguments, **_options):
         raise AssertionError("compiled code was called")
 
     for name in dir(_native):
-        if not name.startswith("__") and name != "Structure":
+        if not name.startswith("__"):
             monkeypatch.setattr(_native, name, refuse)
 
 
@@ -138,6 +138,16 @@ def test_it_calls_nothing_compiled(name, nothing_compiled):
         assert not math.isnan(certificate.primal) and not math.isnan(certificate.dual)
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("name", ["hinge_free_C", "rbf_free"])
+def test_on_a_stated_problem_it_calls_nothing_compiled(name, storage, nothing_compiled_later):
+    """Stating a problem of sparse samples checks and copies their indices, in the core; the evaluation does without it."""
+    problem = CATALOGUE[name].problem(storage)
+    nothing_compiled_later()
+    for point in offers(problem, np.random.default_rng(0)):
+        assert not math.isnan(gl.certify(problem, point, independent=True).primal)
+
+
 def test_the_compiled_proof_does(nothing_compiled):
     """The fixture works: the proof that fits carry runs into it."""
     problem = CATALOGUE["hinge_free_C"].problem()
@@ -147,9 +157,20 @@ def test_the_compiled_proof_does(nothing_compiled):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_a_model_of_another_library_is_certified_without_ours(kernel, storage, nothing_compiled):
+def test_a_model_of_another_library_is_certified_without_ours(kernel, storage, monkeypatch, nothing_compiled_later):
     X, y = load_iris(return_X_y=True)
     model = svm.SVC(kernel=kernel, tol=1e-6).fit(storage(X), y)
+    read = verify.parts_of_estimator
+
+    def then_nothing_compiled(*arguments):
+        parts = read(*arguments)  # where indices of sparse samples are checked and copied, in the core
+        nothing_compiled_later()
+        return parts
+
+    if storage is np.asarray:
+        nothing_compiled_later()
+    else:
+        monkeypatch.setattr(verify, "parts_of_estimator", then_nothing_compiled)
     certificate = gl.certify(model, storage(X), y, independent=True)
     assert certificate.relative_gap < 1e-4 and len(certificate.parts) == 3
 

@@ -2,7 +2,8 @@
 
 This evaluation shares with the proof that every fit carries the statement of the problem (``Loss.value``, ``Kernel.block``) and none of its loops:
 no native sums, no panels of kernel entries. It is slower, and holds a block of kernel entries at a time. Offsets are found by bisection of the
-slope; sums are those of ``math.fsum``, exact to their last digit.
+slope; sums are those of ``math.fsum``, exact to their last digit. Where X is sparse, its indices were checked and copied by the core when the
+problem was stated; what is computed here reads that copy by SciPy.
 """
 
 from __future__ import annotations
