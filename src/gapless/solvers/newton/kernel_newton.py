@@ -214,8 +214,8 @@ def _factor(K: np.ndarray, h: np.ndarray) -> Factor | None:
     M = root[:, None] * K
     M *= root
     M[np.diag_indices_from(M)] += 1.0
-    # LAPACK does not listen to Ctrl-C, and takes seconds for a large matrix: it runs on a thread. On one core: factored by tiles on two, the matrix
-    # takes as long up to 4,500 samples, and twice the processor's time. M is symmetric, and its transpose is column by column what M is row by row.
+    # LAPACK does not listen to Ctrl-C, and takes seconds for large ones: it runs on a thread. On one core: tiles on two took two to four times the
+    # processor's time for 1,800 to 4,500 samples, and no less time. M is symmetric, and its transpose is column by column what M is row by row.
     factorise = one_blas_thread()(la.cholesky)
     try:
         return Factor(root, in_background(lambda: factorise(M.T, overwrite_a=True, check_finite=False)))
