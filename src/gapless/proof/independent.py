@@ -25,6 +25,7 @@ from gapless.proof.best_b import with_best_b
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate, refutes
 from gapless.proof.exact_ray import is_exact_ray
 from gapless.proof.kkt import at_bounds
+from gapless.proof.outward import plain_sums
 
 _ROWS = 8192  # rows of X that are converted to float64 at a time: some 60 MB of a thousand features
 _EPS = float(np.finfo(float).eps)
@@ -38,8 +39,9 @@ _ROUNDING = 1e-12  # how far D may be above P, relative to P, by the rounding of
 def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     """The points of :func:`~gapless.proof.certificate.evaluate`, computed by other means."""
     if evaluate.dispatch(type(problem)) is not evaluate.dispatch(Problem):
-        # The evaluations of special kinds of problems are plain NumPy already, apart from the products with X and K.
-        return evaluate(_with_plain_products(problem), point)
+        # The evaluations of special kinds of problems are plain NumPy already, apart from sums and the products with X and K.
+        with plain_sums():
+            return evaluate(_with_plain_products(problem), point)
     if problem.is_linear and point.w is not None and point.b is None and getattr(point, "offsets", None) is None:
         point = with_best_b(problem, point, products(problem.X, point.w))
     given = _suggested(problem, point) if point.beta is None else np.asarray(point.beta, dtype=np.float64)
