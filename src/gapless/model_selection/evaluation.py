@@ -85,10 +85,19 @@ class Evaluation:
         where = device(self.scoring.X)
         folds = [(xp.asarray(train, device=where), xp.asarray(test, device=where)) for train, test in folds]
         models = [with_parameters(self.estimator, candidate) for candidate in candidates]
+        most = self.search.most_work
         report = Report(self.search.verbose, candidates, len(folds))
         least = max((bound[0] for bound in self._bounds if np.isfinite(bound[0])), default=-np.inf)
         wishes = SearchWishes(
-            self.scoring, models, folds, report, self.metric, self.search.racing, self._whole, float(least)
+            self.scoring,
+            models,
+            folds,
+            report,
+            self.metric,
+            self.search.racing,
+            self._whole,
+            float(least),
+            None if most is None else most / len(folds),
         )
         if self.search.verbose > 0 and self.search.racing and not wishes.races:
             print("No candidate is dropped: the choice is not made by a metric with intervals.")
@@ -124,7 +133,7 @@ class Evaluation:
         proving = Proving(self.alone, candidates, wishes, self._whole)
         for fitted in self.fits.fit_all(candidates, wishes.folds, wishes):
             self._take(fitted, wishes, proving, told)
-        spent = sum(outcome.work for _, outcome in wishes.known.items())
+        spent = sum(outcome.work for _, outcome in wishes.known.items() if outcome.work < np.inf)
         told.line.show_proof(proving)
         if self._whole and self.search.verbose > 0 and proving.left:
             print(f"The proof of the choice: {proving.left} of {len(wishes.known)} scores are open, whose fits go on.")
@@ -140,11 +149,11 @@ class Evaluation:
         fitted = self.scoring.answered(fitted, model, scored, metrics)
         seconds = 0.0 if failed else time.perf_counter() - start
         outcome = self.scoring.outcome(fitted, model, scored, metrics)
-        proves = wishes.race is not None and bool(metrics) and not failed
-        work = self.scoring.work(fitted, scored) if proves else None
-        outcome = replace(outcome, score_time=outcome.score_time + seconds, work=0.0 if work is None else work.total)
+        work = None if failed else self.scoring.work(fitted, scored)
+        total = 0.0 if work is None else np.inf if fitted.stopped else work.total
+        outcome = replace(outcome, score_time=outcome.score_time + seconds, work=total)
         told.outcome(candidate, fold, wishes.take(candidate, fold, outcome))
-        if work is not None:
+        if work is not None and not fitted.stopped and wishes.race is not None and metrics:
             proving.see(fitted, fitted.answers, work)
 
     @property
@@ -156,6 +165,11 @@ class Evaluation:
     def first_scores(self) -> Any:
         """The test scores of some fit."""
         return self._rows[0]["test_scores"]
+
+    @property
+    def work(self) -> np.ndarray:
+        """What the fits of each candidate have taken, on all folds together."""
+        return np.array([outcome.work for outcome in self._outcomes]).reshape(-1, self.search.n_splits_).sum(axis=1)
 
     def results(self) -> dict[str, Any]:
         """``cv_results_``: scikit-learn's columns, and those of intervals."""

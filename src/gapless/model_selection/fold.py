@@ -66,6 +66,8 @@ class FittedCandidate:
         What the fit took, where it is not to be read off the clone, which is then made only when somebody asks.
     final : bool
         Whether the engine has proven of the score what it can: the clone would not prove more by going on.
+    stopped : bool
+        Whether the fit was ended because it would take more work than the search allows.
     """
 
     candidate: int
@@ -76,6 +78,7 @@ class FittedCandidate:
     answers: Answers | None = None
     work: Work | None = None
     final: bool = False
+    stopped: bool = False
 
     @cached_property
     def estimator(self) -> Any:
@@ -99,6 +102,10 @@ class Wishes(Protocol):
     @property
     def races(self) -> bool:
         """Whether candidates may be dropped, so that ``by_promise`` is worth asking."""
+        ...
+
+    def most_work(self, candidate: int) -> float:
+        """What a fit of this candidate may take, in the unit of :mod:`gapless.model_selection.work`; infinite where it may take what it takes."""
         ...
 
     def wanted(self, candidate: int, fold: int) -> bool:

@@ -17,7 +17,7 @@ from gapless.model_selection.families import Families, Fit, Trained, Values
 from gapless.model_selection.fold import Wishes
 from gapless.model_selection.kernel_table import KernelTable
 from gapless.model_selection.side_by_side import use_free_threads
-from gapless.model_selection.work import FIT, SHARE, Work, features_of, kernel_work
+from gapless.model_selection.work import FIT, SHARE, Work, features_of, kernel_work, steps_within
 from gapless.solve import AHEAD, STRICTER
 
 if TYPE_CHECKING:
@@ -50,9 +50,19 @@ class Members:
     """The fits of one kernel: a member of the native object for each fold and each choice of terms."""
 
     def __init__(
-        self, families: Families, table: KernelTable, room: np.ndarray, fits: list[Fit], estimator: SVC | SVR
+        self,
+        families: Families,
+        table: KernelTable,
+        room: np.ndarray,
+        fits: list[Fit],
+        estimator: SVC | SVR,
+        most: float,
     ) -> None:
         self._families, self._kkt = families, estimator._kkt_tol
+        samples = float(np.diff(families.starts).max())
+        self._turns = min(
+            _TURNS, steps_within(most, samples) / samples
+        )  # for each sample, as ``most`` is what a fit may take
         chains: dict[Any, list[Fit]] = defaultdict(list)
         for fit in sorted(fits, key=lambda fit: fit.C):
             chains[fit.fold, fit.terms].append(fit)
@@ -74,7 +84,7 @@ class Members:
         self._made = self._spent = 0.0  # the work of the fits, and of what has decided their scores
 
     def _aim(self, closely: float = 1.0) -> dict[str, float]:
-        return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": _TURNS}
+        return {"kkt": self._kkt, "ahead": closely * AHEAD, "stricter": STRICTER, "turns": self._turns}
 
     @one_blas_thread()
     def advance(

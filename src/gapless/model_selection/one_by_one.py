@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
@@ -27,6 +29,9 @@ from gapless.model_selection.fold import (
 )
 from gapless.model_selection.intervals import last_step
 from gapless.model_selection.side_by_side import side_by_side
+from gapless.model_selection.work import steps_within
+from gapless.result import Status
+from gapless.solvers import SMO
 
 _LONG = 2000  # by hand: samples from which on a fit takes several times as long as its objects and checks, which hold the interpreter's lock
 
@@ -58,7 +63,7 @@ class OneByOne:
         estimator = with_parameters(self.estimator, candidate)
         start = time.perf_counter()
         X, y = _safe_split(estimator, self.X, self.y, rows[0])
-        fitted = fit_timed(estimator, X, y, params, start, place)
+        fitted = fit_within(estimator, X, y, params, start, place, wishes)
         return decided(fitted, partial(fit_in_place, estimator, X, y, params), self.X, rows, wishes)
 
     def go_on(
@@ -79,12 +84,43 @@ class OneByOne:
         return f"{type(self.estimator).__name__}: {counted(candidates)} {verb} fitted one by one."
 
 
+def fit_within(
+    estimator: Any, X: Any, y: Any, params: dict[str, Any], start: float, place: tuple[int, int], wishes: Wishes
+) -> FittedCandidate:
+    """Fit the estimator in place, within the work that is allowed for it; ``start`` is when that began, and ``place`` its (candidate, fold)."""
+    last = last_step(estimator)
+    with _at_most(last, wishes.most_work(place[0]), _num_samples(X)) as is_bounded:
+        fitted = fit_timed(estimator, X, y, params, start, place)
+    if not is_bounded or fitted.error is not None:
+        return fitted
+    return replace(fitted, stopped=any(each.status is Status.MAX_ITER for each in last._solved))
+
+
+@contextmanager
+def _at_most(last: Any, most: float, samples: int) -> Iterator[bool]:
+    """A fit ends, without a word, where it has taken so much work; whether this is less than what it would end at anyway.
+
+    The rows that a linear machine reads are bounded by its own ``max_iter``.
+    """
+    before = getattr(last, "max_iter", None)
+    steps = max(1, int(min(steps_within(most, samples), SMO.max_iter)))
+    is_bounded = most < np.inf and hasattr(last, "kernel") and before is not None and not 0 <= before <= steps
+    if is_bounded:
+        last.max_iter, last._quiet = steps, True
+    try:
+        yield is_bounded
+    finally:
+        if is_bounded:
+            last.max_iter = before
+            del last._quiet
+
+
 def decided(
     fitted: FittedCandidate, fit_again: Callable[[], Any], X: Any, rows: Fold, wishes: Wishes, X_test: Any = None
 ) -> FittedCandidate:
     """The fit, trained on until its scores are decided, with its answers for the test rows, which are cut from X unless they are given."""
     train, test = rows
-    if fitted.error is not None or not wishes.decides or not len(test):
+    if fitted.error is not None or fitted.stopped or not wishes.decides or not len(test):
         return fitted
     start, error, answers = time.perf_counter(), None, None
     try:

@@ -27,7 +27,7 @@ class Outcome:
         Bounds on the test scores of the exact optimum, by metric, of those metrics that have intervals; NaN where nothing is known. A single metric
         has the name ``"score"``.
     work : float
-        What the fit has taken, in the unit of :mod:`gapless.model_selection.work`.
+        What the fit has taken, in the unit of :mod:`gapless.model_selection.work`; infinite where it was stopped before it took more than it might.
     """
 
     test_scores: Any

@@ -29,7 +29,8 @@ class Selection:
     score : tuple of float
         (low, high): bounds on the mean score of the chosen candidate.
     left_out : int
-        How many candidates were fitted on a part of the samples alone, and are no part of the proof: it is about the others.
+        How many candidates were fitted on a part of the samples alone, or stopped since their fits would take too much work. They are no part of the
+        proof, which is about the others.
 
     Examples
     --------
@@ -40,8 +41,8 @@ class Selection:
     Candidate 3 is proven best: its mean score is 0.96, and none is higher; candidate 4 is tied with it.
     >>> print(Selection(index=3, proven=False, tied=(1, 3, 4), score=(0.95, 0.97)))
     Candidate 3 is best as far as is proven: its mean score is between 0.95 and 0.97, and candidates 1 and 4 may have a better one.
-    >>> print(Selection(index=3, proven=True, tied=(3,), score=(0.96, 0.96), left_out=45))
-    Candidate 3 is proven best: its mean score is 0.96, and every other one is lower. 45 candidates were left out after fits on part of the samples.
+    >>> print(Selection(index=3, proven=True, tied=(3,), score=(0.96, 0.96), left_out=1))
+    Candidate 3 is proven best: its mean score is 0.96, and every other one is lower. 1 candidate was left out, by scores on fewer samples or by work.
     """
 
     index: int
@@ -55,7 +56,7 @@ class Selection:
         if not self.left_out:
             return said
         were = "1 candidate was" if self.left_out == 1 else f"{self.left_out} candidates were"
-        return f"{said} {were} left out after fits on part of the samples."
+        return f"{said} {were} left out, by scores on fewer samples or by work."
 
     def _of_those_compared(self) -> str:
         low, high = self.score

@@ -41,13 +41,12 @@ from gapless.model_selection.fold import (
     Wishes,
     counted,
     fit_in_place,
-    fit_timed,
     fold_params,
     with_parameters,
 )
 from gapless.model_selection.kernel_table import Tables, fits_in_memory, most_tables
 from gapless.model_selection.members import Members, Seen
-from gapless.model_selection.one_by_one import OneByOne, decided
+from gapless.model_selection.one_by_one import OneByOne, decided, fit_within
 from gapless.model_selection.regression_family import RegressionFamily
 from gapless.model_selection.sharing import pays
 from gapless.model_selection.side_by_side import side_by_side
@@ -127,7 +126,8 @@ class SharedFits:
         if table is None:  # the fits say in words what is wrong
             return
         families = stage.plan.families
-        members = Members(families, table, tables.room(families), fits, stage.estimators[fits[0].candidate])
+        most = max(stage.wishes.most_work(fit.candidate) for fit in fits)
+        members = Members(families, table, tables.room(families), fits, stage.estimators[fits[0].candidate], most)
         table_time = (time.perf_counter() - began) / len(fits)
         for folds, candidates in self._groups(stage, sorted({fit.candidate for fit in fits})):
             for first in range(0, members.longest, members.step):
@@ -186,7 +186,7 @@ class SharedFits:
             params = fold_params(self.X, self.fit_params, train)
             anew = needs_proof and len(train) <= _FEW and isinstance(own, SVC)
             own._given = None if anew else plan.families.given(fit.fold, trained, length)
-            fitted = fit_timed(own, X, y, params, start, place)
+            fitted = fit_within(own, X, y, params, start, place, stage.wishes)
             del own._given
             if not needs_proof:
                 return fitted
@@ -242,7 +242,7 @@ class _Others:
     def __init__(self, wishes: Wishes, done: set[tuple[int, int]]) -> None:
         self._wishes, self._done = wishes, done
         self.open_rows, self.by_promise, self.next_folds = wishes.open_rows, wishes.by_promise, wishes.next_folds
-        self.has_finisher = wishes.has_finisher
+        self.has_finisher, self.most_work = wishes.has_finisher, wishes.most_work
         self.needs_intervals, self.decides, self.races = wishes.needs_intervals, wishes.decides, wishes.races
 
     def wanted(self, candidate: int, fold: int) -> bool:

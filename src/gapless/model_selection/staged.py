@@ -6,10 +6,16 @@ On the first stage a :class:`WideningSearch` fits the grid. A candidate goes on 
 - no candidate with a smaller C scores as well, or hardly worse: a fit takes the longer, the larger C is, and what a larger C gains has to be seen
   on few samples first.
 
-Of these the ones that score best go on, ``_MOST`` at most. Then the neighbours of the best candidate on the grid follow that were left out, and those
+Of these the ones that score best go on, ``_MOST`` at most, but none that takes more than ``_TIMES`` the work of another one that keeps up with the
+best as well. Then the neighbours of the best candidate on the grid follow that were left out, and those
 beyond the end of a grid that grows, through all stages from the first one on, as long as they keep up: to the second stage, which has 6,000
 samples at most, where they are less than ``_PLAINLY`` standard errors worse, and to further ones by the rules above. So a best that moves with the
 number of samples is followed where fits are short, and each long one is of a candidate that was seen on fewer samples to be worth it.
+
+What a stage takes is bounded by work, which is counted and not timed (``work.py``). The first candidate of a stage takes what it takes. What the next
+ones will take is told by the stage before, in proportion, and they are fitted as far as all of them together stay within a multiple of the first
+one's work, ``_BUDGET`` or, on the last stage, ``_BUDGET_AT_LAST``. A fit that takes ``_OVER`` times what was told is stopped; on the last stage its
+candidate is then out.
 """
 
 from __future__ import annotations
@@ -19,18 +25,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.base import clone
 
 from gapless.model_selection.fold import Candidate
 from gapless.model_selection.search import GridSearchCV
 from gapless.model_selection.selection import select
 from gapless.model_selection.stages import Stage
-from gapless.model_selection.widening import Axis, WideningSearch
+from gapless.model_selection.widening import Axis, WideningSearch, longest
 
 # By hand: the most candidates that a stage takes over from the one before: the last stage few, since each takes its folds' fits on all samples.
 _MOST, _MOST_AT_LAST = 12, 4
 # By hand, in standard errors of the mean score: what a larger C has to gain so that it, or a still larger one, is tried on more samples, and how
 # much worse than the best of the first stage a candidate is that cannot be the best of the second.
 _HARDLY, _PLAINLY = 0.25, 3.0
+# By hand: how many times the work of the cheapest candidate that keeps up with the best another one may take, what a stage may take as a multiple of
+# its first candidate's work, and how many times the work that was told for a fit it may take.
+_TIMES, _BUDGET, _BUDGET_AT_LAST, _OVER = 10.0, 6.0, 2.5, 3.0
+_TOL, _LOOSEST = (
+    10.0,
+    1e-2,
+)  # by hand: how many times looser fits are on the stages before the last, and how loose at most
 Key = tuple[float, ...]
 Fit = Callable[[GridSearchCV, Stage], Any]
 Search = TypeVar("Search", bound=GridSearchCV)
@@ -66,31 +80,80 @@ class StagedSearch:
         self.candidate, self.axes, self.stages, self.options = candidate, axes, stages, options
         self._fit, self._rounds_left = fit, rounds
         self._scores: list[dict[Key, np.ndarray]] = [{} for _ in stages]  # of each fold, by stage and candidate
+        self._work: list[dict[Key, float]] = [
+            {} for _ in stages
+        ]  # of all folds together; infinite where a fit was stopped
+        self._told: list[float] = [np.inf] * len(
+            stages
+        )  # the work of a stage as a multiple of the work on the stage before
+        self._left: list[float] = [np.inf] * len(stages)  # what may be taken on each stage
         self._parts: list[dict[str, Any]] = []
 
     def run(self) -> StagedSearch:
         """Search all stages."""
-        first = self._search(WideningSearch, {}, self.stages[0])
-        self._take(first.along(self.axes, self._rounds_left), self.stages[0])
-        self._rounds_left -= first.widened
+        whole = self._search(WideningSearch, {}, self.stages[0])
+        self._take(whole.along(self.axes, self._rounds_left), self.stages[0])
+        self._rounds_left -= whole.widened
         for stage in self.stages[1:]:
-            most = _MOST_AT_LAST if stage is self.stages[-1] else _MOST
-            self._evaluate(self._promoted(stage.number - 1)[:most], stage)
+            first, *others = self._promoted(stage.number - 1)
+            self._begin(first, stage)
+            most = _MOST_AT_LAST if self._is_last(stage.number) else _MOST
+            self._evaluate(self._affordable(others[: most - 1], stage.number), stage)
             self._climb(stage)
         self._finish()
         return self
 
+    def _is_last(self, stage: int) -> bool:
+        return stage == len(self.stages) - 1
+
     # --- fits
+
+    def _begin(self, first: Key, stage: Stage) -> None:
+        """Fit the first candidate of a stage, which tells what others will take."""
+        self._evaluate([first], stage)
+        before, own = self._work[stage.number - 1][first], self._work[stage.number][first]
+        # A candidate whose fits were stopped before tells nothing, and then no other one is fitted.
+        self._told[stage.number] = own / before if 0 < before < np.inf else np.inf
+        self._left[stage.number] = own * ((_BUDGET_AT_LAST if self._is_last(stage.number) else _BUDGET) - 1.0)
+
+    def _expected(self, key: Key, stage: int) -> float:
+        """The work that the fits of a candidate will take on a stage, as far as those on the stage before tell; infinite where it is not known."""
+        return self._told[stage] * self._work[stage - 1].get(key, np.inf) if stage else 0.0
+
+    def _affordable(self, keys: list[Key], stage: int) -> list[Key]:
+        """Those of these candidates, in their order, that may be fitted with what is left to take on a stage."""
+        found, left = [], self._left[stage]
+        for key in keys:
+            work = self._expected(key, stage)
+            if work <= left:
+                found.append(key)
+                left -= work
+        return found
 
     def _evaluate(self, keys: list[Key], stage: Stage) -> None:
         """Fit candidates on the samples of a stage."""
+        if not keys:
+            return
         grid = [{axis.name: [value] for axis, value in zip(self.axes, key, strict=True)} for key in keys]
-        self._take(self._search(GridSearchCV, grid, stage), stage)
+        search = self._search(GridSearchCV, grid, stage)
+        if self._left[stage.number] == np.inf:  # of the first stage, and of the first candidate of others
+            if stage.number == 0:
+                search.most_work = np.full(len(keys), longest(self._work[0].values()))
+            self._take(search, stage)
+            return
+        most = np.array([_OVER * self._expected(key, stage.number) for key in keys])
+        search.most_work = most
+        self._take(search, stage)
+        # Each fit is stopped by itself, so that a candidate with one that was has taken no more than this.
+        self._left[stage.number] -= float(np.minimum([self._work[stage.number][key] for key in keys], most).sum())
 
     def _search(self, kind: type[Search], grid: Any, stage: Stage) -> Search:
-        """An unfitted search over the folds of a stage; the choice is proven on the last one."""
-        options = self.options if stage is self.stages[-1] else {**self.options, "prove": "bounded"}
-        return kind(self.candidate, grid, cv=stage.folds, refit=False, **options)
+        """An unfitted search over the folds of a stage; the choice is proven on the last one, to whose ``tol`` the others need not come."""
+        candidate, options = self.candidate, self.options
+        if not self._is_last(stage.number):
+            tol = max(candidate.tol, min(_TOL * candidate.tol, _LOOSEST))
+            candidate, options = clone(candidate).set_params(tol=tol), {**options, "prove": "bounded"}
+        return kind(candidate, grid, cv=stage.folds, refit=False, **options)
 
     def _take(self, search: GridSearchCV, stage: Stage) -> None:
         """Fit a search on the samples of a stage, and keep what it finds."""
@@ -99,9 +162,12 @@ class StagedSearch:
             print(f"Stage {stage.number + 1} of {len(self.stages)}, on {part}:")
         self._fit(search, stage)
         results = search.cv_results_
+        if self._is_last(stage.number):
+            _drop_scores(results, search.fit_work == np.inf)
         columns = [results[f"split{fold}_test_score"] for fold in range(len(stage.folds))]
-        for params, scores in zip(results["params"], np.column_stack(columns), strict=True):
-            self._scores[stage.number][self._key(params)] = scores
+        for params, scores, work in zip(results["params"], np.column_stack(columns), search.fit_work, strict=True):
+            key = self._key(params)
+            self._scores[stage.number][key], self._work[stage.number][key] = scores, float(work)
         count = len(results["params"])
         self._parts.append(results | {"stage": np.full(count, stage.number), "n_rows": np.full(count, len(stage.rows))})
 
@@ -118,10 +184,14 @@ class StagedSearch:
 
     def _promoted(self, stage: int) -> list[Key]:
         """The candidates of a stage that are to go on to the next one, those that score best first."""
-        known, first = self._scores[stage], self._centre(stage)
-        best, least, found = self._ranked(stage)[0], self._cost(first), [first]
-        for key in self._ranked(stage):
-            if _is_near(known[key], known[best]) and self._cost(key) <= least and key != first:
+        known, work, ranked = self._scores[stage], self._work[stage], self._ranked(stage)
+        near = [key for key in ranked if _is_near(known[key], known[ranked[0]])]
+        most = _TIMES * min(work[key] for key in near)
+        near = [key for key in near if work[key] <= most]
+        first = self._cheapest(near, stage)
+        least, found = self._cost(first), [first]
+        for key in near:
+            if self._cost(key) <= least and key != first:
                 found.append(key)
                 least = self._cost(key)
         return found
@@ -135,7 +205,7 @@ class StagedSearch:
         if stage == 0:
             return True
         if key not in self._scores[stage - 1]:
-            if not self._keeps_up(key, best, stage - 1):
+            if not self._keeps_up(key, best, stage - 1) or not self._affordable([key], stage - 1):
                 return False
             self._evaluate([key], self.stages[stage - 1])
         own, other = self._scores[stage - 1][key], self._scores[stage - 1][best]
@@ -150,6 +220,8 @@ class StagedSearch:
             best, known = self._centre(stage.number), self._scores[stage.number]
             left = [key for key in self._neighbours(best) if key not in known and key not in refused]
             going = [key for key in left if self._keeps_up(key, best, stage.number)]
+            going.sort(key=lambda key: -_mean(self._scores[stage.number - 1][key]))
+            going = self._affordable(going, stage.number)
             refused |= set(left) - set(going)
             if not going:
                 return
@@ -157,9 +229,12 @@ class StagedSearch:
 
     def _centre(self, stage: int) -> Key:
         """The best candidate of a stage or, where one with a smaller C is hardly worse, that one: a score that levels off in C is not followed."""
-        ranked, known = self._ranked(stage), self._scores[stage]
-        near = [key for key in ranked if _is_near(known[key], known[ranked[0]], _HARDLY)]
-        return min(near, key=self._cost)
+        return self._cheapest(self._ranked(stage), stage)
+
+    def _cheapest(self, ranked: list[Key], stage: int) -> Key:
+        """Of these candidates, the best one first, the one with the smallest C that is hardly worse than it."""
+        known = self._scores[stage]
+        return min((key for key in ranked if _is_near(known[key], known[ranked[0]], _HARDLY)), key=self._cost)
 
     def _neighbours(self, best: Key) -> list[Key]:
         """The candidates one step away along each axis, and those with a larger C and a smaller γ, or the other way round.
@@ -198,7 +273,8 @@ class StagedSearch:
         self.best_index_ = int(np.nanargmax(mean))
         self.best_params_ = results["params"][self.best_index_]
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
-        left_out = set().union(*self._scores) - set(self._scores[-1])
+        done = {key for key, work in self._work[-1].items() if work < np.inf}
+        left_out = set().union(*self._scores) - done
         self.selection_ = select(self.best_index_, results, "score", last, len(left_out))
 
 
@@ -210,6 +286,13 @@ def _is_near(own: np.ndarray, best: np.ndarray, errors: float = 1.0) -> bool:
     """Whether the mean of scores is less than so many standard errors below the best one, or as far as a single fold can tell."""
     error = best.std(ddof=1) / np.sqrt(len(best)) if len(best) > 1 else np.inf
     return not _mean(own) < _mean(best) - errors * error
+
+
+def _drop_scores(results: dict[str, Any], out: np.ndarray) -> None:
+    """Candidates with fits that were stopped on all samples have no scores."""
+    for name, column in results.items():
+        if "_test_score" in name and not name.startswith("rank"):
+            results[name] = np.where(out, np.nan, column)
 
 
 def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:

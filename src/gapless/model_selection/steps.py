@@ -179,6 +179,10 @@ class _Group:
         """A part of the group."""
         return replace(self, members=[self.members[k] for k in members])
 
+    def most_work(self, k: int) -> float:
+        """As of the wishes."""
+        return self.wishes.most_work(self.members[k])
+
     @property
     def needs_intervals(self) -> bool:
         return self.wishes.needs_intervals

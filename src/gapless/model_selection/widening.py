@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,9 @@ class Axis:
 class WideningSearch(GridSearchCV):
     """A grid search over axes; each round after the first fits the candidates that the axes have gained, and keeps what is known of the others.
 
+    Beyond its ends a grid has ever larger C's, whose fits may take a thousand times as long: those that would take more work than the longest ones of
+    the rounds before are stopped.
+
     ``param_grid`` is not looked at: :meth:`along` sets what is searched.
     """
 
@@ -76,10 +79,17 @@ class WideningSearch(GridSearchCV):
                 return
             self.widened += 1
             known = {tuple(each.values()) for each in results["params"]}
-            results = evaluate_candidates([each for each in self._candidates() if tuple(each.values()) not in known])
+            further = [each for each in self._candidates() if tuple(each.values()) not in known]
+            self.most_work = np.full(len(further), longest(self.fit_work))
+            results = evaluate_candidates(further)
 
     def _candidates(self) -> list[dict[str, float]]:
         return list(ParameterGrid({axis.name: axis.values.tolist() for axis in self.axes}))
+
+
+def longest(work: Iterable[float]) -> float:
+    """The most work that candidates have taken whose fits were not stopped; infinite where there are none."""
+    return max((each for each in work if each < np.inf), default=np.inf)
 
 
 def _lead(results: dict[str, Any], name: str, best: dict[str, float]) -> float:

@@ -36,6 +36,8 @@ class SearchWishes:
         Whether the scores of a classifier are decided, whatever work that takes, when its fit is made.
     least : float
         A mean score that some candidate of another race has for sure.
+    most : array or None
+        What a fit of each candidate may take, in the unit of ``work.py``; None sets no bound.
 
     Attributes
     ----------
@@ -55,8 +57,10 @@ class SearchWishes:
         racing: bool,
         decides: bool = True,
         least: float = -np.inf,
+        most: np.ndarray | None = None,
     ) -> None:
         self.scoring, self.models, self.folds, self.report, self.metric = scoring, models, folds, report, metric
+        self._most = most
         self.known = Outcomes(len(models), len(folds))
         self._left_open: set[tuple[int, int]] = set()  # by an earlier search
         self.scored = [ScoredFold(scoring, *rows) for rows in folds]
@@ -135,6 +139,10 @@ class SearchWishes:
         """Nothing more is recalled. Where all fits are known, and none of them was to be decided by itself, what is open was left open for good."""
         if not self.races and len(self.known) == len(self.models) * len(self.folds):
             self._left_open.clear()
+
+    def most_work(self, candidate: int) -> float:
+        """What a fit of this candidate may take."""
+        return np.inf if self._most is None else float(self._most[candidate])
 
     def wanted(self, candidate: int, fold: int) -> bool:
         """Whether the outcome of a fit is not known, or left open, and the candidate can win."""

@@ -52,6 +52,11 @@ def kernel_work(support: float, samples: float, features: float, steps: float) -
     return Work(support * samples * (_ENTRY + _FEATURE * features), steps, pair)
 
 
+def steps_within(most: float, samples: float) -> float:
+    """The pairs of variables that a fit on so many samples may take for so much work."""
+    return most / kernel_work(0.0, samples, 0.0, 0.0).step
+
+
 def steps_of(last: Any) -> float:
     """The iterations of a fitted estimator, of all its subproblems."""
     return float(np.sum(getattr(last, "n_iter_", 0)))
