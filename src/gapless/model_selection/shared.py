@@ -169,7 +169,8 @@ class SharedFits:
     def _fitted(self, stage: _Stage, members: Members, seen: Seen, seconds: float) -> FittedCandidate:
         """One fit, from what was found of it.
 
-        The clone is made when somebody asks; at once where a part is left to do, or where its score is to be decided and still open: proofs of the
+        Where the call has left a part to do, a fit is stopped if its work is bounded. Otherwise the clone is made when somebody asks; at once where a
+        part is left to do, or where its score is to be decided and still open: proofs of the
         estimator count with twice the digits where rounding is what is left. A small classifier begins anew, so that a label that no proof decides,
         of a sample on the boundary, does not depend on which fits were made before.
         """
@@ -192,7 +193,8 @@ class SharedFits:
                 return fitted
             return decided(fitted, partial(fit_in_place, own, X, y, params), self.X, plan.folds[fit.fold], stage.wishes)
 
-        if needs_proof or not trained.done:
+        stopped = not trained.done and stage.wishes.most_work(fit.candidate) < math.inf
+        if not stopped and (needs_proof or not trained.done):
             return make()
 
         def estimator_of_fit() -> SVC | SVR:
@@ -202,8 +204,10 @@ class SharedFits:
             return fitted.estimator
 
         # A pipeline that cannot transform its test rows beforehand asks for none of them.
+        if stopped:
+            values = values._replace(low=np.full(values.low.shape, -LARGEST), high=np.full(values.high.shape, LARGEST))
         answers = plan.families.answers(values, estimator) if values.f.size else None
-        return FittedCandidate(*place, estimator_of_fit, seconds, answers=answers, work=work, final=final)
+        return FittedCandidate(*place, estimator_of_fit, seconds, None, answers, work, final, stopped)
 
 
 class _Stage:
