@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification, make_friedman1
+from sklearn.datasets import make_classification, make_friedman1, make_friedman2
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import gapless as gl
@@ -195,3 +195,29 @@ def test_the_whole_proof_is_of_the_last_stage():
     low, high = (model.cv_results_[f"mean_test_score_{end}"] for end in ("low", "high"))
     last = model.cv_results_["stage"] == 1
     assert (low[last] == high[last]).all() and model.selection_.proven
+
+
+def test_what_the_last_stage_takes_is_bounded_by_its_first_candidate():
+    """A larger C takes ten times as many pairs, and one or two candidates are what the budget of pairs allows."""
+    X, y = make_friedman1(1600, n_features=5, noise=0.1, random_state=0)
+    model = SVRCV(Cs=[1.0, 10.0, 100.0, 1e3, 1e4], gammas=4, epsilons=[0.01, 0.1], cv=3, refit=False).fit(X, y)
+    results, last = model.cv_results_, np.flatnonzero(model.cv_results_["stage"] == 1)
+    folds = list(KFold(3).split(X))
+
+    def pairs(row):
+        return sum(SVR(**results["params"][row]).fit(X[train], y[train]).n_iter_ for train, _ in folds)
+
+    first, *others = (pairs(row) for row in last if np.isfinite(results["mean_test_score"][row]))
+    assert sum(others) <= 3.0 * 1.5 * first
+    assert model.selection_.left_out == 40 - 1 - len(others)
+
+
+def test_beyond_the_ends_of_a_grid_no_fit_takes_more_than_the_longest_before_and_what_is_stopped_is_left_out():
+    """Features of sizes from 1 to 1,000 as they are: ever larger C's are ever better, and ever longer."""
+    X, y = make_friedman2(150, noise=100.0, random_state=0)
+    model = SVRCV(refit=False, cv=3).fit(X, y)
+    stopped = np.isnan(model.scores_).all(axis=0)
+    assert stopped.sum() == model.selection_.left_out > 0
+    assert not stopped[..., :7].any()  # nothing of the first grid, whose C's are the smallest ones
+    assert np.isfinite(model.best_score_) and model.best_score_ == np.nanmax(model.scores_.mean(axis=0))
+    assert str(model.selection_).endswith("left out, by scores on fewer samples or by work.")
