@@ -63,6 +63,9 @@ class Everything:
 
     needs_intervals = decides = races = False
 
+    def most_work(self, candidate):
+        return np.inf
+
     def wanted(self, candidate, fold):
         return True
 

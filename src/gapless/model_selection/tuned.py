@@ -115,7 +115,7 @@ PARAMETERS = {
     "scores_": (
         "array of shape (n_folds, ..., n_cs)",
         "The score of each candidate on each fold of all samples, with an axis for each parameter that was searched, in alphabetical order but C "
-        "last; NaN where a candidate was not fitted on all samples, since it was left out after an earlier stage or could not win.",
+        "last; NaN where a candidate was left out after an earlier stage, could not win, or was stopped since its fits would take too much work.",
     ),
     "cv_results_": (
         "dict",
