@@ -40,7 +40,7 @@ _MOST, _MOST_AT_LAST = 12, 4
 _HARDLY, _PLAINLY = 0.25, 3.0
 # By hand: how many times the work of the cheapest candidate that keeps up with the best another one may take, what a stage may take as a multiple of
 # its first candidate's work, and how many times the work that was told for a fit it may take.
-_TIMES, _BUDGET, _BUDGET_AT_LAST, _OVER = 10.0, 6.0, 2.5, 3.0
+_TIMES, _BUDGET, _BUDGET_AT_LAST, _OVER = 10.0, 6.0, 2.0, 2.0
 _TOL, _LOOSEST = (
     10.0,
     1e-2,
