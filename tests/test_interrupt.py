@@ -69,7 +69,7 @@ CASES = {
     "pegasos": ("pegasos", 20_000, 50, False, "none", 1.0),
     "sdca": ("sdca", 20_000, 50, False, "regularized", 1.0),
     "smo": ("smo", 20_000, 50, False, "free", 1.0),
-    "smo_kernel": ("smo", 5_000, 50, True, "free", 1.0),
+    "smo_kernel": ("smo", 20_000, 50, True, "free", 1.0),
     "projected_gradient": ("projected_gradient", 20_000, 50, False, "none", 1.0),
     "projected_gradient_kernel": ("projected_gradient", 5_000, 50, True, "none", 1.0),
     "coordinate_ascent": ("coordinate_ascent", 5_000, 50, False, "none", 1.0),

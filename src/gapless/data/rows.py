@@ -111,14 +111,14 @@ class _Own:
         return type(None), ()  # the arrays of a copied or pickled matrix can be written to
 
 
-def with_own_structure(X: sp.csr_array, structure: _native.Structure) -> sp.csr_array:
-    """The same CSR matrix on a structure that nobody can write to, without a copy of its values."""
+def with_own_structure(X: Any, structure: _native.Structure) -> Any:
+    """The same CSR matrix or array on a structure that nobody can write to, without a copy of its values."""
     own = _Own(structure, X.indices, X.indptr, X.shape)
     if not _is_read_only_file(X.indices):
         if not structure.is_narrow:
             return X  # of 2³¹ features or entries and more, which SciPy numbers in int64
         own = _Own(structure, structure.indices.view(np.int32), structure.narrow_indptr, X.shape)
-    same = sp.csr_array(X.shape, dtype=X.dtype)
+    same = (sp.csr_matrix if isinstance(X, sp.csr_matrix) else sp.csr_array)(X.shape, dtype=X.dtype)
     same.data, same.indices, same.indptr = X.data, own.indices, own.indptr
     same.has_canonical_format = structure.is_canonical
     setattr(same, _OWN, own)

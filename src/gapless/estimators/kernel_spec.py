@@ -13,6 +13,7 @@ from sklearn import get_config
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 
 from gapless.data import require_memory
+from gapless.data.rows import kept_matrix
 from gapless.errors import InvalidInputError
 from gapless.estimators.report import NOT_FINITE
 from gapless.kernels import (
@@ -98,7 +99,12 @@ def takes_anything(kernel: Any) -> bool:
 
 def dense_if_small(X: Any) -> Any:
     """X as a dense array where it is small; otherwise X itself."""
-    return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
+    return _dense(X) if sp.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
+
+
+def _dense(X: Any) -> np.ndarray:
+    """A sparse X as a dense array; indices of CSR, which another thread may write to, are copied and checked first, since SciPy trusts them."""
+    return (kept_matrix(X, "X") if X.format == "csr" else X).toarray()
 
 
 def stored_by_zeros(X: Any) -> Any:
@@ -114,7 +120,7 @@ def stored_by_zeros(X: Any) -> Any:
         stored = X.data
         if d >= _LEAST_COLUMNS and X.nnz <= few and X.has_canonical_format and np.count_nonzero(stored) == len(stored):
             return X
-        X = X.toarray()
+        X = _dense(X)
     if d < _LEAST_COLUMNS or np.count_nonzero(X[: n // 4]) > few or np.count_nonzero(X) > few:
         return X
     return sp.csr_array(X)
@@ -130,7 +136,7 @@ def sparse_as_configured(X: Any) -> Any:
 def stored_like(fitted: Any, X: Any) -> Any:
     """X, sparse or dense as the samples of the fit were: a kernel that is a function then sees one kind of storage alone."""
     if sp.issparse(X) and isinstance(fitted, np.ndarray):
-        return X.toarray()
+        return _dense(X)
     return sp.csr_array(X) if isinstance(X, np.ndarray) and X.ndim == 2 and sp.issparse(fitted) else X
 
 
@@ -142,7 +148,7 @@ def in_storage_of(vectors: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     elif sp.issparse(vectors):
         yield slice(0, n), sp.csr_array(X)
     else:
-        step = max(1, _SMALL // d)
+        step, X = max(1, _SMALL // d), kept_matrix(X, "X")
         for begin in range(0, n, step):
             part = slice(begin, min(n, begin + step))
             yield part, X[part].toarray()

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from gapless.data.labels import check_objects
+from gapless.data.rows import kept_matrix
 from gapless.data.scale import check_scale, check_width, is_moderate
 from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import check_room
@@ -49,7 +50,7 @@ def take_samples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, A
     check_objects(y, "y")
     _check_before(X)
     X, y = validate_data(estimator, X, y, reset=reset, **_OPTIONS)
-    check_structure(X)
+    X = _on_own_structure(X)
     _check_after(X)
     if y.dtype.kind == "f":
         check_scale(y, "y")
@@ -63,10 +64,23 @@ def take_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """
     _check_before(X)
     X = validate_data(estimator, X, reset=reset, accept_large_sparse=True, **_OPTIONS)
-    check_structure(X)
+    X = _on_own_structure(X)
     if reset:
         _check_after(X)
     return X
+
+
+def _on_own_structure(X: Any) -> Any:
+    """X, where it is sparse on checked indices of its own, without duplicates: SciPy trusts indices, and another thread may write to them."""
+    check_structure(X)
+    if not sp.issparse(X):
+        return X
+    X = kept_matrix(X, "X")
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return kept_matrix(X, "X")
 
 
 def _check_after(X: Any) -> None:

@@ -46,7 +46,7 @@ class _Search(BaseSearchCV):
     prove: str
     # In the unit of work.py, on all folds together: what the fits of each candidate may take, where that is bounded, and what they have taken.
     most_work: np.ndarray | None = None
-    fit_work: np.ndarray = np.zeros(0)
+    _fit_work: np.ndarray = np.zeros(0)
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit all candidates on all folds, and the best one on all of the data.
@@ -110,7 +110,7 @@ class _Search(BaseSearchCV):
                     f" Expected {self.n_splits_} splits, got {len(folds)}"
                 )
             evaluation.add(list(candidates), folds, more_results or {})
-            results, self.fit_work = evaluation.results(), evaluation.work
+            results, self._fit_work = evaluation.results(), evaluation.work
             return results
 
         stop = None

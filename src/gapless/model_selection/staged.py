@@ -163,9 +163,9 @@ class StagedSearch:
         self._fit(search, stage)
         results = search.cv_results_
         if self._is_last(stage.number):
-            _drop_scores(results, search.fit_work == np.inf)
+            _drop_scores(results, search._fit_work == np.inf)
         columns = [results[f"split{fold}_test_score"] for fold in range(len(stage.folds))]
-        for params, scores, work in zip(results["params"], np.column_stack(columns), search.fit_work, strict=True):
+        for params, scores, work in zip(results["params"], np.column_stack(columns), search._fit_work, strict=True):
             key = self._key(params)
             self._scores[stage.number][key], self._work[stage.number][key] = scores, float(work)
         count = len(results["params"])

@@ -80,7 +80,7 @@ class WideningSearch(GridSearchCV):
             self.widened += 1
             known = {tuple(each.values()) for each in results["params"]}
             further = [each for each in self._candidates() if tuple(each.values()) not in known]
-            self.most_work = np.full(len(further), longest(self.fit_work))
+            self.most_work = np.full(len(further), longest(self._fit_work))
             results = evaluate_candidates(further)
 
     def _candidates(self) -> list[dict[str, float]]:

@@ -58,8 +58,9 @@ def steps_within(most: float, samples: float) -> float:
 
 
 def steps_of(last: Any) -> float:
-    """The iterations of a fitted estimator, of all its subproblems."""
-    return float(np.sum(getattr(last, "n_iter_", 0)))
+    """The iterations of a fitted estimator, of all its subproblems; 0 where it tells none."""
+    steps = getattr(last, "n_iter_", None)
+    return 0.0 if steps is None else float(np.sum(steps))
 
 
 def work_of(last: Any, samples: int, features: float) -> Work:
