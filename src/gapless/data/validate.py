@@ -224,7 +224,7 @@ def _ready(X: Any, name: str, n_features: int | None) -> sp.csr_array | None:
         return None
     if not structure.is_canonical:
         return None
-    X = with_own_structure(X, structure)
+    X = with_own_structure(sp.csr_array(X), structure)
     _check_entries(X.data, name, X)
     return X
 
