@@ -74,7 +74,8 @@ class Fits:
         if model is None:
             return False
         first = np.random.default_rng(0).normal(size=(FIRST, 3))
-        quietly(lambda: model.fit(first, np.sign(first[:, 0])))
+        # Classes of the same size, so that no ν up to 1 is too large for them.
+        quietly(lambda: model.fit(first, np.where(first[:, 0] > np.median(first[:, 0]), 1.0, -1.0)))
         self.samples = self.contest.samples(row)
         touch_memory(0.5)
         return True
