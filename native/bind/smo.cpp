@@ -6,6 +6,7 @@
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "bind/kernels.hpp"
+#include "smo/active_set.hpp"
 #include "smo/block.hpp"
 #include "smo/engine.hpp"
 #include "smo/face_walk.hpp"
@@ -194,6 +195,8 @@ void bind_smo(nb::module_& m) {
         nb::arg("offsets").noconvert(), "(P − D, P) that f suggests; writes the best offsets.");
   m.def("smo_survey", survey, nb::arg("dual"), nb::arg("diagonal"), nb::arg("beta"), nb::arg("f"), nb::arg("groups"), nb::arg("n_groups"),
         nb::arg("coupled"), nb::arg("up").noconvert(), nb::arg("down").noconvert(), "(rounding noise of f, largest violation); writes both ends.");
+  m.def("work_side_by_side", smo::work_side_by_side, nb::arg("more"),
+        "So many more solvers (fewer where it is negative) work side by side from now on.");
   m.def("smo_entrants", entrants, nb::arg("up"), nb::arg("down"), nb::arg("groups"), nb::arg("offsets"), nb::arg("coupled"), nb::arg("share"),
         nb::arg("inside"), nb::arg("most"), "The worst violators that are not inside.");
   m.def("smo_nearest", nearest, nb::arg("scores"), nb::arg("most"), "The places of the largest scores, in order.");

@@ -11,6 +11,7 @@
 #include "kernels/models.hpp"
 #include "kernels/node.hpp"
 #include "kernels/pieces.hpp"
+#include "kernels/transpose.hpp"
 
 namespace gapless {
 namespace {
@@ -292,25 +293,17 @@ class PanelsOf final : public Panels {
     });
   }
 
-  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as (i, j) is above the diagonal. The entries are transposed
-  // in a small array first: writing columns of a large matrix one by one would evict its lines, which share few places of the cache.
-  static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide, Room<T>& room) {
-    T* turned = room.tile(wide * mirror, 0);
+  // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as (i, j) is above the diagonal. A few rows at a time are
+  // transposed: writing columns of a large matrix one by one would evict its lines, which share few places of the cache.
+  static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide) {
+    const auto transpose = transpose_loops().of<T>();
     for (Index from = i0; from < i1; from += mirror) {
-      const Index n = std::min(mirror, i1 - from);
-      for (Index i = 0; i < n; ++i) {
-        const T* row = &out(from + i, left);
-        for (Index j = 0; j < wide; ++j) turned[j * mirror + i] = row[j];
-      }
-      for (Index j = std::max<Index>(0, from + 1 - left); j < wide; ++j) {
-        const T* column = turned + j * mirror;
-        T* row = &out(left + j, from);
-        const Index above = std::min(n, left + j - from);  // entries on the diagonal and below it are not written
-        if (above == mirror)
-          for (Index i = 0; i < mirror; ++i) row[i] = column[i];
-        else
-          for (Index i = 0; i < above; ++i) row[i] = column[i];
-      }
+      const Index to = std::min(from + mirror, i1);
+      // The columns that the diagonal crosses in these rows come one by one; entries on it and below it are not written.
+      const Index crossed = std::clamp(to, left, left + wide);
+      for (Index j = std::max(left, from + 1); j < crossed; ++j)
+        for (Index i = from; i < j; ++i) out(j, i) = out(i, j);
+      if (crossed < left + wide) transpose(&out(from, crossed), out.stride, to - from, left + wide - crossed, &out(crossed, from), out.stride);
     }
   }
 
@@ -341,11 +334,11 @@ class PanelsOf final : public Panels {
             for (Index i = i0; i < i1; ++i)
               for (Index j = 0; j < wide; ++j) out(i, top + j) += offset;
           if (i1 <= top) {
-            reflect(out, i0, i1, top, wide, room);
+            reflect(out, i0, i1, top, wide);
             mirrored = i1;
           }
         }
-        reflect(out, mirrored, known + j1, top, wide, room);  // the square on the diagonal, when all of its entries are written
+        reflect(out, mirrored, known + j1, top, wide);  // the square on the diagonal, when all of its entries are written
       });
       computed(static_cast<double>(fresh) * 0.5 * static_cast<double>(m + known));
     }

@@ -35,21 +35,42 @@ void* allocate(std::size_t bytes) {
   return data;
 }
 
+struct Block {
+  void* data;
+  std::size_t bytes;
+};
+
+// Blocks that solvers have left, at most as many as solvers work side by side, each of up to kept_bytes.
 std::mutex lock;
-void* spare = nullptr;
-std::size_t spare_bytes = 0;
+std::vector<Block> spare;
+Index most_spare = 1;
+
+bool smaller(const Block& a, const Block& b) { return a.bytes < b.bytes; }
+void release(Block block) { ::operator delete(block.data, alignment_of(block.bytes)); }
 
 // The numbers between the beginnings of two rows: whole lines of the cache, plus one, so that rows do not all begin at the same place of the cache.
 Index stride_of(Index side) { return (side + 15) / 16 * 16 + 16; }
 
 }  // namespace
 
+void work_side_by_side(Index more) {
+  const std::lock_guard<std::mutex> guard(lock);
+  most_spare += more;
+  while (count(spare.size()) > most_spare) {
+    const auto least = std::min_element(spare.begin(), spare.end(), smaller);
+    release(*least);
+    spare.erase(least);
+  }
+}
+
 Buffer::Buffer(std::size_t bytes) {
   {
     const std::lock_guard<std::mutex> guard(lock);
-    if (spare_bytes >= bytes) {
-      data_ = std::exchange(spare, nullptr);
-      bytes_ = std::exchange(spare_bytes, 0);
+    const auto largest = std::max_element(spare.begin(), spare.end(), smaller);
+    if (largest != spare.end() && largest->bytes >= bytes) {
+      data_ = largest->data;
+      bytes_ = largest->bytes;
+      spare.erase(largest);
       return;
     }
   }
@@ -60,14 +81,17 @@ Buffer::Buffer(std::size_t bytes) {
 
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
+  Block left = {data_, bytes_};
   if (bytes_ <= kept_bytes) {
     const std::lock_guard<std::mutex> guard(lock);
-    if (bytes_ > spare_bytes) {
-      std::swap(data_, spare);
-      std::swap(bytes_, spare_bytes);
+    if (count(spare.size()) < most_spare) {
+      spare.push_back(left);
+      return;
     }
+    const auto least = std::min_element(spare.begin(), spare.end(), smaller);
+    if (least->bytes < left.bytes) std::swap(*least, left);
   }
-  if (data_ != nullptr) ::operator delete(data_, alignment_of(bytes_));
+  release(left);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

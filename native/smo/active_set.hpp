@@ -8,8 +8,11 @@
 
 namespace gapless::smo {
 
-// Memory for a table of entries. One table of up to `kept_bytes` is kept for the next solver of this process, since the first touch of fresh memory
-// is slow.
+// So many more solvers (fewer where it is negative) work side by side from now on.
+void work_side_by_side(Index more);
+
+// Memory for a table of entries. The first touch of fresh memory is slow, so that a table of up to `kept_bytes` is kept for the next solver of this
+// process; where solvers work side by side, one for each of them.
 class Buffer {
  public:
   Buffer() = default;

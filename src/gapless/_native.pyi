@@ -574,6 +574,11 @@ def smo_own_gap(dual: object, beta: Annotated[NDArray[numpy.float64], dict(shape
 def smo_survey(dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: int, coupled: bool, up: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], down: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float]:
     """(rounding noise of f, largest violation); writes both ends."""
 
+def work_side_by_side(more: int) -> None:
+    """
+    So many more solvers (fewer where it is negative) work side by side from now on.
+    """
+
 def smo_entrants(up: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], down: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, share: float, inside: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """The worst violators that are not inside."""
 

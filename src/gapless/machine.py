@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from threadpoolctl import LibController, register
 
@@ -38,6 +39,16 @@ def thread_count() -> int:
 def limit_threads_here(most: int) -> None:
     """Bound the threads of compiled calls from the present thread: a job among several takes its part of the cores."""
     _native.limit_threads_here(most)
+
+
+@contextmanager
+def solvers_side_by_side(jobs: int) -> Iterator[None]:
+    """So many solvers work at a time, each on a thread: as many tables of kernel entries are kept in memory meanwhile, for the next solvers."""
+    _native.work_side_by_side(jobs - 1)
+    try:
+        yield
+    finally:
+        _native.work_side_by_side(1 - jobs)
 
 
 def on_all_cores(work: Callable[[int], None], items: Sequence[int]) -> None:

@@ -23,7 +23,7 @@ from gapless.estimators.report import NOT_FINITE, warn_if_early
 from gapless.estimators.solved import Kept, Solved, compacted
 from gapless.estimators.stages import begins_with_pairs, solve_in_stages
 from gapless.estimators.watch import Watch
-from gapless.machine import core_count, limit_threads_here
+from gapless.machine import core_count, limit_threads_here, solvers_side_by_side
 from gapless.problems.problem import Problem
 from gapless.proof.best import prove
 from gapless.proof.certificate import Certificate, Point, combine
@@ -291,7 +291,8 @@ def run_all(run: Callable[[int], Result], todo: Sequence[int], jobs: int, halt: 
     if jobs <= 1:
         return [run(k) for k in todo]
     # The cores are divided among the jobs.
-    with ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, core_count() // jobs),)) as pool:
+    pool = ThreadPoolExecutor(jobs, initializer=limit_threads_here, initargs=(max(1, core_count() // jobs),))
+    with solvers_side_by_side(jobs), pool:
         futures = [pool.submit(run, k) for k in todo]
         try:
             wait(futures)

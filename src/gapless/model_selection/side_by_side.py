@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 
 from gapless.background import interrupt_thread
-from gapless.machine import limit_threads_here, thread_count
+from gapless.machine import limit_threads_here, solvers_side_by_side, thread_count
 
 Item = TypeVar("Item")
 
@@ -43,6 +43,11 @@ def side_by_side(stream: Callable[[int], Iterator[Item]], count: int, n_jobs: in
         for place in range(count):
             yield from stream(place)
         return
+    with solvers_side_by_side(jobs):
+        yield from _on_threads(stream, count, jobs)
+
+
+def _on_threads(stream: Callable[[int], Iterator[Item]], count: int, jobs: int) -> Iterator[Item]:
     queue: SimpleQueue[Any] = SimpleQueue()  # of (item, exception); (None, None) at the end of a stream
     settings = get_config()  # which scikit-learn keeps for each thread
     ended = False
