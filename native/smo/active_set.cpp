@@ -18,7 +18,7 @@
 namespace gapless::smo {
 namespace {
 
-constexpr std::size_t kept_bytes = std::size_t(160) << 20;  // the table of 6,144 samples (most_active of sizes.hpp) in float32 takes 151 MB
+constexpr std::size_t kept_bytes = std::size_t(257) << 20;  // the table of 8,192 samples (full_active of sizes.hpp) in float32 takes 256.5 MiB
 constexpr std::size_t small_bytes = std::size_t(4) << 20;   // a table of up to so many bytes gets no more than it asks for
 
 constexpr Index strip = 64;  // rows that a thread takes at a time
@@ -44,6 +44,13 @@ struct Block {
 std::mutex lock;
 std::vector<Block> spare;
 Index most_spare = 1;
+
+// The system may take the pages of a block that waits, where it runs short of memory; until then they stay where they are.
+void offer(Block block) {
+#if defined(__linux__) && defined(MADV_FREE)
+  if (block.bytes > small_bytes) madvise(block.data, block.bytes, MADV_FREE);
+#endif
+}
 
 bool smaller(const Block& a, const Block& b) { return a.bytes < b.bytes; }
 void release(Block block) { ::operator delete(block.data, alignment_of(block.bytes)); }
@@ -84,6 +91,7 @@ Buffer::~Buffer() {
   Block left = {data_, bytes_};
   if (bytes_ <= kept_bytes) {
     const std::lock_guard<std::mutex> guard(lock);
+    offer(left);
     if (count(spare.size()) < most_spare) {
       spare.push_back(left);
       return;

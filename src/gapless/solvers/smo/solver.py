@@ -51,8 +51,8 @@ class SMO(Solver):
     """Two-variable decomposition of the dual, in blocks.
 
     ``pairs``: ``"second_order"`` or ``"maximal_violation"``; ``cache_mb`` bounds the kernel entries that are kept: those of the active set, which
-    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table of up to 160 MB stays for the next
-    solver of the process, since fresh memory is slow.
+    takes 151 MB for 6,144 samples and at most 268 MB, and of costly kernels the rows of support vectors. One table stays for the next
+    solver of the process, since fresh memory is slow; on Linux the system may take its memory back.
 
     >>> import gapless as gl
     >>> problem = gl.Problem([[0.0], [1.0], [2.0]], [0, 0, 1], C=10.0)
