@@ -9,6 +9,7 @@
 #include "core/pool.hpp"
 #include "kernels/node.hpp"
 #include "kernels/plan.hpp"
+#include "kernels/transpose.hpp"
 
 namespace gapless {
 namespace {
@@ -157,7 +158,8 @@ class Dense final : public Node<T> {
     const Index d = formula_.d, width = side.width;
     const double* middle = centre_.empty() ? nullptr : centre_.data();
     std::vector<double> row(Source::is_sparse ? static_cast<std::size_t>(d) : 0), norms(static_cast<std::size_t>(width));
-    std::vector<T> some(static_cast<std::size_t>(width * packed_at_once));
+    const auto& turn = transpose_loops().of<T>();
+    std::vector<T> some(static_cast<std::size_t>((width + turn.lanes - 1) / turn.lanes * turn.lanes * packed_at_once));
     for (Index panel = begin; panel < end; ++panel) {
       T* to = side.values.data() + panel * width * d;
       const Index rows = std::min(width, side.n - panel * width);
@@ -180,9 +182,7 @@ class Dense final : public Node<T> {
           for (Index h = 0; h < rows; ++h)
             norms[static_cast<std::size_t>(h)] += scaled(x.row(own[chosen[panel * width + h]]) + from,
                                                          middle ? middle + from : nullptr, n, some.data() + h * packed_at_once);
-          const T* lane = some.data();
-          for (Index k = 0; k < n; ++k)
-            for (Index h = 0; h < width; ++h) to[(from + k) * width + h] = lane[h * packed_at_once + k];
+          turn.pack(some.data(), packed_at_once, width, n, to + from * width);
         }
       }
       for (Index h = 0; h < width; ++h)

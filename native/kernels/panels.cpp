@@ -296,7 +296,7 @@ class PanelsOf final : public Panels {
   // out(j, i) = out(i, j) for i0 ≤ i < i1 and the `wide` columns j from `left` on, as far as (i, j) is above the diagonal. A few rows at a time are
   // transposed: writing columns of a large matrix one by one would evict its lines, which share few places of the cache.
   static void reflect(Matrix<T> out, Index i0, Index i1, Index left, Index wide) {
-    const auto transpose = transpose_loops().of<T>();
+    const auto transpose = transpose_loops().of<T>().transpose;
     for (Index from = i0; from < i1; from += mirror) {
       const Index to = std::min(from + mirror, i1);
       // The columns that the diagonal crosses in these rows come one by one; entries on it and below it are not written.

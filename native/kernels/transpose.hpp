@@ -10,12 +10,21 @@ namespace gapless {
 template <class T>
 using Transpose = void (*)(const T* from, Index from_stride, Index rows, Index columns, T* to, Index to_stride);
 
+template <class T>
+struct TransposeLoopsOf {
+  Transpose<T> transpose;
+  // The same without a gap between the rows of `to`: to[j rows + i] = from[i from_stride + j]. Of `from` as many rows are
+  // read as fill whole vectors, `lanes` each.
+  void (*pack)(const T* from, Index from_stride, Index rows, Index columns, T* to);
+  Index lanes;
+};
+
 struct TransposeLoops {
-  Transpose<float> single;
-  Transpose<double> twice;
+  TransposeLoopsOf<float> single;
+  TransposeLoopsOf<double> twice;
 
   template <class T>
-  Transpose<T> of() const {
+  const TransposeLoopsOf<T>& of() const {
     if constexpr (sizeof(T) == 4)
       return single;
     else

@@ -33,25 +33,67 @@ GAPLESS_INLINE void exchange(Lanes<T>* rows) {
   if constexpr (step > 1) exchange<T, step / 2>(rows);
 }
 
+// As many rows and columns as a vector has lanes, turned.
+template <class T>
+struct Square {
+  Lanes<T> rows[lanes<T>];
+
+  GAPLESS_INLINE void read(const T* from, Index stride) {
+#pragma GCC unroll 16
+    for (int k = 0; k < lanes<T>; ++k) rows[k] = load(from + k * stride);
+    exchange<T, lanes<T> / 2>(rows);
+  }
+};
+
 template <class T>
 void transpose(const T* from, Index from_stride, Index rows, Index columns, T* to, Index to_stride) {
   constexpr Index n = lanes<T>;
   const Index whole_rows = rows / n * n, whole_columns = columns / n * n;
   for (Index j = 0; j < whole_columns; j += n)
     for (Index i = 0; i < whole_rows; i += n) {
-      Lanes<T> square[n];
+      Square<T> square;
+      square.read(from + i * from_stride + j, from_stride);
 #pragma GCC unroll 16
-      for (Index k = 0; k < n; ++k) square[k] = load(from + (i + k) * from_stride + j);
-      exchange<T, static_cast<int>(n) / 2>(square);
-#pragma GCC unroll 16
-      for (Index k = 0; k < n; ++k) store(to + (j + k) * to_stride + i, square[k]);
+      for (Index k = 0; k < n; ++k) store(to + (j + k) * to_stride + i, square.rows[k]);
     }
   for (Index j = 0; j < columns; ++j)
     for (Index i = j < whole_columns ? whole_rows : 0; i < rows; ++i) to[j * to_stride + i] = from[i * from_stride + j];
 }
 
+// Rows of `to` are written in order, each by whole vectors: where the last one is longer than what is left of its row, it reaches into the next row,
+// which is written after it. Returns how many columns of `from` are done, all but a few.
+template <class T, int blocks>
+Index pack_by(const T* from, Index from_stride, Index rows, Index columns, T* to) {
+  constexpr Index n = lanes<T>;
+  const Index whole = columns > 0 ? (columns - 1) / n * n : 0;
+  for (Index j = 0; j < whole; j += n) {
+    Square<T> squares[blocks];
+#pragma GCC unroll 4
+    for (int i = 0; i < blocks; ++i) squares[i].read(from + i * n * from_stride + j, from_stride);
+#pragma GCC unroll 16
+    for (Index k = 0; k < n; ++k)
+#pragma GCC unroll 4
+      for (int i = 0; i < blocks; ++i) store(to + (j + k) * rows + i * n, squares[i].rows[k]);
+  }
+  return whole;
+}
+
+template <class T>
+void pack(const T* from, Index from_stride, Index rows, Index columns, T* to) {
+  constexpr Index n = lanes<T>;
+  const Index blocks = (rows + n - 1) / n;
+  Index done = 0;
+  if (blocks * n - rows <= rows) {  // else a vector would reach beyond the next row
+    if (blocks == 1) done = pack_by<T, 1>(from, from_stride, rows, columns, to);
+    if (blocks == 2) done = pack_by<T, 2>(from, from_stride, rows, columns, to);
+    if (blocks == 4) done = pack_by<T, 4>(from, from_stride, rows, columns, to);
+  }
+  for (Index j = done; j < columns; ++j)
+    for (Index i = 0; i < rows; ++i) to[j * rows + i] = from[i * from_stride + j];
+}
+
 }  // namespace
 
-extern const TransposeLoops transpose_loops = {transpose<float>, transpose<double>};
+extern const TransposeLoops transpose_loops = {{transpose<float>, pack<float>, lanes<float>}, {transpose<double>, pack<double>, lanes<double>}};
 
 }  // namespace gapless::GAPLESS_LEVEL
