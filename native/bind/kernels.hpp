@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/panels.hpp"
+#include "smo/active_set.hpp"
 
 namespace gapless::bind {
 
@@ -15,6 +16,7 @@ struct PanelsObject {
   std::vector<nanobind::object> kept;  // the arrays behind the panels' views
   std::unique_ptr<Panels> panels;
   Index columns;  // the features of the samples
+  smo::LastTable<float> last = {};  // which an engine on these panels has left
 };
 
 }  // namespace gapless::bind

@@ -53,7 +53,9 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
     from.given = {given.data(), count(given.shape(0)), count(given.shape(1)), count(given.shape(1))};
     from.places = view(places);
   } else {
-    from.panels = nb::cast<PanelsObject&>(entries).panels.get();
+    auto& object = nb::cast<PanelsObject&>(entries);
+    from.panels = object.panels.get();
+    from.last = &object.last;
     from.error = error;
   }
   smo::SmoProblem problem = {dual_of(dual), diagonal.data(), groups.data(), {totals.data(), totals.data() + totals.shape(0)}, coupled, hard,

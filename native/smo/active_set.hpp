@@ -1,6 +1,9 @@
 // The active set: the samples that a solver works on, with their kernel entries. Samples enter and leave, and entries of those that stay are kept.
 #pragma once
 
+#include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/panels.hpp"
@@ -48,6 +51,7 @@ class ActiveSet {
   Index size() const { return count(ids.size()); }
   Index samples() const { return count(inside.size()); }
   Index room() const { return rows_; }
+  double shift() const { return shift_; }
   // The table. It may have further columns of zeros, which fill up the last vector of a row.
   Matrix<const T> entries() const { return {data_, size(), filled_ > 0 ? filled_ : size(), stride_}; }
   // The same; of a given matrix a row is copied when it is asked for.
@@ -73,6 +77,24 @@ class ActiveSet {
   Matrix<const T> given_ = {};
   std::vector<Index> places_, ends_;
   std::vector<char> there_;
+};
+
+// Where the table of the last solver on some panels waits for the next one: problems that differ in their costs alone have entries in common.
+template <class T>
+class LastTable {
+ public:
+  std::optional<ActiveSet<T>> take() {
+    const std::lock_guard<std::mutex> guard(lock_);
+    return std::exchange(table_, std::nullopt);
+  }
+  void leave(ActiveSet<T> table) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    table_ = std::move(table);
+  }
+
+ private:
+  std::mutex lock_;
+  std::optional<ActiveSet<T>> table_;
 };
 
 }  // namespace gapless::smo

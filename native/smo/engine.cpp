@@ -29,8 +29,10 @@ class Engine final : public Smo {
         error_(entries.error),
         exact_(std::move(exact)),
         n_(length(start)),
-        table_(make_table(problem, entries, options)),
-        late_(table_.size() == n_ ? 0 : n_),
+        last_(entries.last),
+        table_(make_table(problem, entries, start, options)),
+        in_order_(std::is_sorted(table_.ids.begin(), table_.ids.end())),
+        late_(everybody() ? 0 : n_),
         beta_(start.begin(), start.end()),
         f_(n_, 0.0),
         known_(n_, 0.0),
@@ -64,6 +66,11 @@ class Engine final : public Smo {
     }
   }
 
+  ~Engine() override {
+    if constexpr (sizeof(T) == 4)
+      if (last_ != nullptr && is_whole_) last_->leave(std::move(table_));
+  }
+
   SmoAdvance step(double work, double iterations, double gap_target, double kkt_target) override {
     pairs_ = 0.0;
     if (told_) {  // the last step ended `ready`; this step is called because the proof did not agree
@@ -95,7 +102,12 @@ class Engine final : public Smo {
   static Index most_of(Index n, double cache_bytes) {
     return std::min(n, std::max(Index(2), static_cast<Index>(std::sqrt(cache_bytes / sizeof(T)))));
   }
-  static ActiveSet<T> make_table(const SmoProblem& problem, const SmoEntries& entries, SmoOptions options) {
+  static ActiveSet<T> make_table(const SmoProblem& problem, const SmoEntries& entries, Vector start, SmoOptions options) {
+    if constexpr (sizeof(T) == 4)
+      if (entries.last != nullptr && std::any_of(start.begin(), start.end(), [](double b) { return b != 0.0; })) {
+        std::optional<ActiveSet<T>> left = entries.last->take();
+        if (left && left->shift() == problem.shift && left->room() <= most_of(left->samples(), options.cache_bytes)) return std::move(*left);
+      }
     if (entries.panels == nullptr) {
       if constexpr (sizeof(T) == 8)
         return ActiveSet<T>(entries.given, entries.places, problem.shift);
@@ -313,6 +325,7 @@ class Engine final : public Smo {
                                      std::max(Index(2), std::min(many, most / 2)));
     }
     const Index fresh = count(entering.size()), m = table_.size();
+    is_whole_ = false;
     if (m + fresh > most) {  // more members leave than must, since each time the entries of all that stay are moved
       std::vector<double> up(m), down(m), scores(m);
       std::vector<Index> own(m);
@@ -325,6 +338,7 @@ class Engine final : public Smo {
       table_.keep(selection_.nearest(scores, std::max(most / 4, most - fresh - most / 4)));
     }
     table_.enter(entering, most);
+    is_whole_ = true;
     if (fresh > 0) {
       in_order_ = std::is_sorted(table_.ids.begin(), table_.ids.end());
       turns_.change_samples();
@@ -417,7 +431,9 @@ class Engine final : public Smo {
   const double error_;
   const Exact exact_;
   const Index n_;
+  LastTable<float>* const last_;
   ActiveSet<T> table_;
+  bool in_order_;  // whether the members of the active set are in the order of the samples
   Laggards late_;
   std::optional<KeptRows<T>> rows_;
   BlockSolver<Dual, T> blocks_;
@@ -429,7 +445,7 @@ class Engine final : public Smo {
   std::vector<Index> part_groups_, open_;
   Index reach_ = 0, refreshed_ = 0, stuck_ = 0, finishes_ = 0;
   double pairs_ = 0.0, work_ = 0.0;
-  bool in_order_ = true;  // whether the members of the active set are in the order of the samples
+  bool is_whole_ = true;  // whether all entries of the table are there: not after an interruption while some were computed
   bool told_ = false;     // whether the last step ended `ready`
   bool doubted_ = false;  // whether a proof did not agree with `ready`, and nothing has moved since
   bool faced_ = false;    // whether the next round begins with Newton's method (finish_pays)

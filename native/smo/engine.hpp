@@ -18,6 +18,7 @@
 
 #include "core/dual.hpp"
 #include "kernels/panels.hpp"
+#include "smo/active_set.hpp"
 
 namespace gapless::smo {
 
@@ -51,6 +52,7 @@ struct SmoOptions {
 // `error` in the mean.
 struct SmoEntries {
   Panels* panels = nullptr;
+  LastTable<float>* last = nullptr;  // of panels in float32: the table that the last solver on them has left
   double error = 0.0;
   Matrix<const double> given = {};
   Matrix<const float> given_single = {};

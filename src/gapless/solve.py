@@ -177,7 +177,7 @@ class _Run:
 
     def go(self, start: Point | None, limit: float, seed: int) -> Result:
         """Let the engine step, with a certificate whenever one is due, until a status ends the solve."""
-        known = None if start is None else self.best.keep(start, self.clock.left())
+        known = None if start is None or self.waits else self.best.keep(start, self.clock.left())
         # The engine's set-up may take long: both ways to stop are asked before it begins.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)
@@ -186,7 +186,9 @@ class _Run:
         seeded: Any = Seed(seed)
         engine = self.solver.init(self.to_solve(), start, np.random.default_rng(seeded))
         self.engine = engine
-        if start is None and engine.holds:
+        if self.waits:
+            status = None
+        elif start is None and engine.holds:
             status = self.check(Point(), known=self.best.zero)
         else:
             first = start or engine.point()
@@ -230,6 +232,16 @@ class _Run:
                 targets = targets.times(STRICTER)
         return self.result(status)
 
+    @property
+    def waits(self) -> bool:
+        """Whether a start is not certified before the engine has moved: that of a problem on the way from C to C, whose values nobody asks for.
+
+        With a kernel they would take as long as the steps. The engine has to know its gap, so that it asks for a certificate when it is ready.
+        """
+        rises = self.engine is None or self.engine.rises
+        asked = self.eager or self.check_every is not None or self.clock.max_time < math.inf
+        return self.problem.left is not None and not self.problem.is_linear and rises and not asked
+
     def to_solve(self) -> Problem:
         """The problem itself; or, in place of a hard tube, a slightly narrower one, whose points keep within the stated tube despite rounding."""
         if not is_hard_tube(self.problem):
@@ -242,7 +254,7 @@ class _Run:
             return
         point = self.engine.point()
         columns = 3 if self.problem.is_linear or point.beta is None else int(np.count_nonzero(point.beta))
-        if self.problem.n_samples * columns <= _MOMENT:
+        if self.last[0] is None or self.problem.n_samples * columns <= _MOMENT:
             self.keep(point)
 
     def keep(self, point: Point) -> Points:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapless.errors import Interrupted, InvalidInputError
 from gapless.estimators.callbacks import CallbackSupport, FitHooks
+from gapless.estimators.chain import Chain
 from gapless.estimators.deadline import Deadline
 from gapless.estimators.every_pair import Columns, EveryPair
 from gapless.estimators.judging import Bounds, judged
@@ -70,6 +71,9 @@ class SolvingMixin(StoringMixin, CallbackSupport):
     _asked_tol: float | None = (
         None  # the tol that the user asked for, in a fit that a search trains on to a smaller one
     )
+    _chain: Chain | None = (
+        None  # the fits before this one that differ from it in C alone; set while a search works on it
+    )
     _in_samples: ClassVar[bool] = False  # whether the model is kept as coefficients of the samples, and not as w
 
     @classmethod
@@ -96,7 +100,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         """
         bounds = Bounds(self._gap_tol, None if kkt_tol is None else self.tol, self.tol)
         features = None if getattr(self, "kernel", None) == "precomputed" else data[0]
-        starts = self._starts(count)
+        chain = self._chain if count == 1 else None
+        starts = self._starts(count) if chain is None else [chain.start(self.C)]
         state = getattr(self, "random_state", None)
         seed = 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
         hooks = FitHooks(self, count, data)
@@ -109,7 +114,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
             def run(k: int) -> Result:
                 while True:
                     try:
-                        problem = problem_of(k)
+                        problem = problem_of(k) if chain is None else chain.problem(self.C, partial(problem_of, k))
                         start = _fitting(starts[k], problem)
                         if together is not None and goes_on and not watch.halted:
                             start = together.start(k)
@@ -146,6 +151,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         if not watch.halted and not self._quiet:
             warn_if_early(results, count, self._opening, bounds, features)
         solved = [_keep(result, self._in_samples) for result in results]
+        if chain is not None and solved:
+            chain.end_fit(self.C, solved[0])
         self._show(solved, together, goes_on)
         interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
         return Run(solved, together, hooks, interruption)

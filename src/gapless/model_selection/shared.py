@@ -32,6 +32,7 @@ from gapless.estimators.kernel_spec import dense_if_small, depends_on_samples, r
 from gapless.estimators.parameters import check_parameters
 from gapless.kernels import Kernel, Validity
 from gapless.machine import thread_count
+from gapless.model_selection.c_chains import CChains
 from gapless.model_selection.class_families import ClassFamilies
 from gapless.model_selection.families import Families, Fit, Trained, Values
 from gapless.model_selection.fold import (
@@ -46,7 +47,7 @@ from gapless.model_selection.fold import (
 )
 from gapless.model_selection.kernel_table import Tables, fits_in_memory, most_tables
 from gapless.model_selection.members import Members, Seen
-from gapless.model_selection.one_by_one import OneByOne, decided, fit_within
+from gapless.model_selection.one_by_one import decided, fit_within
 from gapless.model_selection.regression_family import RegressionFamily
 from gapless.model_selection.sharing import pays
 from gapless.model_selection.side_by_side import side_by_side
@@ -66,7 +67,7 @@ class SharedFits:
         self, estimator: SVC | SVR, X: Any, y: Any, fit_params: dict[str, Any], n_jobs: int | None = None
     ) -> None:
         self.estimator, self.X, self.y, self.fit_params = estimator, X, y, fit_params
-        self._alone = OneByOne(estimator, X, y, fit_params, n_jobs)
+        self._alone = CChains(estimator, X, y, fit_params, n_jobs, _goes_from_C_to_C)
 
     def explain(self, candidates: list[Candidate]) -> str:
         """A sentence on what is shared, and on what is not."""
@@ -381,6 +382,14 @@ def _is_ordinary(estimator: SVC | SVR) -> bool:
         and estimator.callback is None
         and not estimator.warm_start
     )
+
+
+def _goes_from_C_to_C(estimator: SVC | SVR) -> bool:
+    """Whether a fit with these parameters may begin where one with another C ended."""
+    kernel = estimator.kernel
+    if not isinstance(kernel, str):
+        return isinstance(kernel, Kernel) and _is_told_by_its_name(kernel) and _is_ordinary(estimator)
+    return kernel != "precomputed" and _is_ordinary(estimator)
 
 
 def _is_told_by_its_name(kernel: Kernel) -> bool:

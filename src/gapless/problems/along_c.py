@@ -26,6 +26,13 @@ def why_no_c(problem: Problem) -> str | None:
     return None
 
 
+def first_of_chain(problem: Problem) -> Problem:
+    """The problem, for a way from C to C by :func:`with_c`: what a solver makes of the samples stays for the problems after it (``Problem.left``)."""
+    other = copy.copy(problem)
+    other.__dict__["_left"] = {}
+    return other
+
+
 def with_c(problem: Problem, C: float) -> Problem:
     """The problem with its C (or C_mean) replaced, all else the same.
 

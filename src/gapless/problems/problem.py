@@ -251,6 +251,12 @@ class Problem(StatedValues):
         self.__dict__["refutation"] = sentence
 
     @property
+    def left(self) -> dict[str, Any] | None:
+        """What solvers have made of the samples and left for problems that differ in C alone; None where no such problem follows."""
+        found: dict[str, Any] | None = self.__dict__.get("_left")
+        return found
+
+    @property
     def shift(self) -> float:
         """What the regularised intercept adds to each entry of K: s², otherwise 0."""
         return self.intercept_scale**2 if self.intercept == "regularized" else 0.0

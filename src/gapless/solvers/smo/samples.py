@@ -9,7 +9,7 @@ from gapless.data.distinct import distinct_samples
 from gapless.losses import DualEntropy, DualTerms
 from gapless.problems.problem import Problem
 from gapless.proof.feasible import feasible, first_point
-from gapless.record import record
+from gapless.record import changed, record
 
 FEW = 1200  # the most samples whose kernel entries are float64 from the start
 WHOLE = (
@@ -37,6 +37,13 @@ class Samples:
     def of(cls, problem: Problem) -> Samples:
         """All samples, as they are."""
         return cls(problem.dual, problem.diagonal, problem.groups)
+
+    def at_costs_of(self, problem: Problem) -> Samples:
+        """The same samples with the costs of another problem, a multiple of those here."""
+        if self.which is None or self.order is None:
+            return changed(self, dual=problem.dual)
+        cost = np.bincount(self.which, weights=problem.cost, minlength=len(self.order))
+        return changed(self, dual=problem.loss.taken(self.order).dual_box(np.asarray(problem.y)[self.order], cost))
 
     def joined(self, beta: np.ndarray) -> np.ndarray:
         """β of the distinct samples."""

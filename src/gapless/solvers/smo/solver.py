@@ -86,10 +86,7 @@ class SMO(Solver):
             if 8 * problem.n_samples**2 <= self.cache_mb * 2**20:
                 entries = entries.given or entries
         else:
-            samples = distinct(problem, rng)
-            entries = _panels(problem, np.float64 if len(samples.groups) <= FEW else np.float32, samples.order)
-            if entries.dtype == np.float32 and entries.error > _LOOSE:
-                entries = _panels(problem, np.float64, samples.order)
+            samples, entries = _distinct(problem, rng)
             beta = samples.joined(beta)
         return SmoEngine(self, problem, samples, entries, beta)
 
@@ -129,6 +126,20 @@ class SmoEngine(Engine):
 
     def point(self) -> Point:
         return Point(beta=self.samples.spread(self.native.beta()))
+
+
+def _distinct(problem: Problem, rng: np.random.Generator) -> tuple[Samples, Panels]:
+    """The distinct samples and their entries; those of the last problem, with what its solver has kept of them, where only C differs."""
+    if problem.left is not None and SMO.name in problem.left:
+        samples, entries = problem.left[SMO.name]
+        return samples.at_costs_of(problem), entries
+    samples = distinct(problem, rng)
+    entries = _panels(problem, np.float64 if len(samples.groups) <= FEW else np.float32, samples.order)
+    if entries.dtype == np.float32 and entries.error > _LOOSE:
+        entries = _panels(problem, np.float64, samples.order)
+    if problem.left is not None:
+        problem.left[SMO.name] = samples, entries
+    return samples, entries
 
 
 def _panels(problem: Problem, dtype: Any, rows: np.ndarray | None) -> Panels:
