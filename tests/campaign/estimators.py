@@ -60,7 +60,9 @@ def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningM
         verdict.fail("contradiction", f"{len(certificates)} certificates for {len(parts)} subproblems")
         return
     if of_nu and all(in_reach(part.statement) for part in parts):
-        zeros = [_is_zero(part, certificate) for part, certificate in zip(parts, certificates, strict=True)]
+        zeros = [
+            _is_zero(part, certificate, spec["tol"]) for part, certificate in zip(parts, certificates, strict=True)
+        ]
         _check_warning(verdict, certificates, warned[0], spec, zeros)
     for part, certificate in zip(parts, certificates, strict=True):
         if not in_reach(part.statement):
@@ -82,16 +84,17 @@ def _judge_other(verdict: Verdict, case: Case, model: Any, certificates: list[An
     hold_point(verdict, certificates[0], value)
 
 
-def _is_zero(part: Part, certificate: Any) -> bool:
-    """Whether the certificate of a ν-form proves that its optimum is zero to 1e-6 (the pages of NuSVC and OneClassSVM explain the bound).
+def _is_zero(part: Part, certificate: Any, tol: float) -> bool:
+    """Whether the certificate of a ν-form proves that its optimum is zero, as the pages of NuSVC and OneClassSVM define it.
 
     No gap is small relative to such an optimum.
     """
     used = part.statement.cost > 0
     K = float_gram(part.statement)[np.ix_(used, used)]
-    squares = K.diagonal() if len(part.statement.totals) == 1 else K.diagonal() - 2 * K.mean(axis=0) + K.mean()
-    size = 1e-6 * float(np.abs(part.statement.totals).sum())
-    bound = 0.5 * size**2 * max(0.0, float(squares.max())) * (1 + 1e-6)
+    square = float(K.diagonal().mean()) - (0.0 if len(part.statement.totals) == 1 else float(K.mean()))
+    share = 1e-6 if certificate.gap < -certificate.dual else min(max(0.1 * tol, 1e-6), 1e-4)
+    size = share * float(np.abs(part.statement.totals).sum())
+    bound = 0.5 * size**2 * max(0.0, square) * (1 + 1e-6)
     return bool(max(certificate.gap, -certificate.dual) <= bound)
 
 

@@ -98,3 +98,16 @@ def test_the_algorithms_own_point_is_kept_where_it_is_within_tol_itself():
     result = gl.solve(gl.Problem(X, y, intercept="none"), "coordinate_ascent", tol=1e-2)
     assert result.status is gl.Status.CONVERGED
     np.testing.assert_array_equal(result.beta, result.last.beta)
+
+
+@pytest.mark.parametrize("solver", ["smo", "qp"])
+def test_a_hard_margin_far_from_the_origin(solver: str):
+    """The offset of the certified multiple stood beside the w of the iterate, whose margins it missed by 3e-4."""
+    X = np.array([[9883.5, 9886.97, 9885.9], [9886.66, 9885.9, 9886.5], [9884.71, 9886.6, 9886.13]])
+    problem = gl.Problem(X, [0, 1, 0], loss="squared_hinge", C=math.inf)
+    result = gl.solve(problem, solver, tol=1e-9)
+    assert result.status is gl.Status.CONVERGED
+    referee = Referee(
+        Statement(X, np.asarray(problem.y), np.asarray(problem.cost), "squared_hinge", 0.0, "free", 1.0, ["linear"])
+    )
+    hold(result, referee, 1e-9)

@@ -260,7 +260,7 @@ def _hard_iterate(
     if problem.intercept == "regularized":
         square -= float(offsets[0]) ** 2 / problem.shift  # βᵀKβ contains this term, and value_of_decisions adds it
     value = value_of_decisions(problem, square, f, offsets)
-    return replace(iterate, offsets=offsets, primal=value, above=above)
+    return replace(iterate, offsets=offsets, primal=value, above=_hard_above(above, value))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
@@ -273,7 +273,7 @@ def _other_primals(
         b = 0.0 if point.b is None or problem.intercept == "none" else float(point.b)
         values = values_of_weights(problem, point.w)
         best, plain = _primal(problem, values, b, point.w, None)
-        offsets, above = best.offsets, best.value
+        offsets, plain, above = _unstretched(problem, values, best, plain, b)
         if problem.intercept == "free" and point.b is not None and not problem.is_nu:
             offsets = np.array([b])
             plain, above = _at(problem, values, offsets)
@@ -282,9 +282,27 @@ def _other_primals(
         values = _decision_values(problem, point.expansion)
         b = problem.shift * float(point.expansion.sum())
         best, plain = _primal(problem, values, b, values.w, point.expansion)
-        stands = replace(iterate, expansion=point.expansion, offsets=best.offsets, primal=plain, above=best.value)
-        found.append((best, stands))
+        offsets, plain, above = _unstretched(problem, values, best, plain, b)
+        found.append((best, replace(iterate, expansion=point.expansion, offsets=offsets, primal=plain, above=above)))
     return found
+
+
+def _unstretched(
+    problem: Problem, values: Values, best: PrimalPoint, plain: float, b: float
+) -> tuple[np.ndarray, float, float]:
+    """(offsets, P, what P is not above) of a w as it stands, from those of the best point that it makes, which under a hard margin is a multiple of it."""
+    if not problem.is_hard:
+        return best.offsets, plain, best.value
+    used = problem.cost > 0
+    if problem.intercept == "free":
+        b = hard_offset(problem, values.f[used], problem.y[used])
+    plain = value_of_decisions(problem, values.square, values.f, np.array([b]))
+    return np.array([b]), plain, _hard_above(best.value, plain)
+
+
+def _hard_above(stretched: float, plain: float) -> float:
+    """What P of a model under a hard margin is not above: where it holds the margin as it stands, that is its own P, and not that of less of it."""
+    return max(stretched, plain * (1.0 + 16.0 * UNIT)) if math.isfinite(plain) else stretched
 
 
 def _decision_values(problem: Problem, beta: np.ndarray) -> Values:

@@ -355,3 +355,10 @@ def test_two_classes_go_on_from_a_start():
     first = gl.solve(problem, tol=1e-8)
     again = gl.solve(problem, tol=1e-7, start=first)
     assert again.status is gl.Status.CONVERGED and again.iterations < first.iterations
+
+
+def test_a_machine_of_two_classes_is_judged_before_its_method_has_moved():
+    """The interior point behind it has no β before its first step, and the first check of the fit failed."""
+    X = [[-137651.0], [64285.0], [67725.0], [-57981.0], [22510.0], [-26686.0], [-57155.0], [-26043.0]]
+    model = gl.LinearSVC(multi_class="crammer_singer", C=25.7, tol=1e-9).fit(X, [0, 1, 1, 0, 1, 0, 0, 0])
+    assert model.certificate_.relative_gap <= 1e-9

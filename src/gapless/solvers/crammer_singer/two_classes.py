@@ -30,6 +30,7 @@ class TwoClassEngine(Engine):
             sample_weight=2.0 * problem.cost,
         )  # fmt: skip
         start = Point(beta=2.0 * beta[:, 1]) if beta.any() else None
+        self.n = problem.n_samples
         self.engine = SDCA(second_order=second_order).init(binary, start, rng)
         self._take_flags()
 
@@ -40,8 +41,8 @@ class TwoClassEngine(Engine):
 
     def point(self) -> Point:
         found = self.engine.point()
-        assert found.beta is not None
-        beta = _both(found.beta)
+        # A method that has not moved yet has no β: that is zero.
+        beta = _both(np.zeros(self.n) if found.beta is None else found.beta)
         if found.w is None:
             return Point(beta=beta)
         return Point(beta=beta, w=_both(found.w), offsets=_both(np.float64(found.b or 0.0)))
