@@ -290,7 +290,7 @@ def _other_primals(
 def _unstretched(
     problem: Problem, values: Values, best: PrimalPoint, plain: float, b: float
 ) -> tuple[np.ndarray, float, float]:
-    """(offsets, P, what P is not above) of a w as it stands, from those of the best point that it makes, which under a hard margin is a multiple of it."""
+    """(offsets, P, what P is not above) of a w as it stands; under a hard margin the best point that it makes is a multiple of it."""
     if not problem.is_hard:
         return best.offsets, plain, best.value
     used = problem.cost > 0
