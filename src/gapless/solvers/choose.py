@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from gapless.data.rows import squared_norms
+import numpy as np
+
 from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.solvers.base import Solver
@@ -73,9 +74,13 @@ def _hardness(problem: Problem) -> float:
     """The mean of c‖x‖² (or of ‖x‖²/d for a squared loss), on which the rate of methods that move one βᵢ at a time depends."""
     finite = problem.unit_cost * problem.total_weight / problem.n_samples
     step = max(1, problem.n_samples // _SOME)
-    bend = float(problem.dual.d[::step].mean()) if isinstance(problem.dual, DualBox) else 0.0
-    reach = float(squared_norms(problem.rows, problem.n_samples, step).mean()) + problem.shift
+    bend = _mean(problem.dual.d[::step]) if isinstance(problem.dual, DualBox) else 0.0
+    reach = _mean(problem.diagonal[::step])
     return reach / bend if bend > 0 else min(1e12, finite * reach)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.sum()) / len(values)
 
 
 def _sdca(problem: Problem, digits: float) -> float:
