@@ -62,7 +62,7 @@ class LinearFold:
         if k not in self._problems:
             # With C = 1 the costs are the weights themselves, so that no other C brings in rounding that a fit by itself does not have.
             first = make(C=1.0)
-            first.diagonal, first.magnitudes  # noqa: B018  cached, and copied from here with the problem
+            first.diagonal, first.magnitudes, first.largest, first.entry_work  # noqa: B018  cached, and copied with the problem
             self._problems[k] = first
         return self._with_c(k, C)
 
