@@ -23,7 +23,7 @@ from gapless.solvers.newton.smoothed_newton import SmoothedNewton
 from gapless.solvers.newton.weighted_gram import stays_sparse
 from gapless.solvers.sdca.solver import SDCA
 
-# Times in nanoseconds (except _CACHED and _SOME, which are counts), fitted to the times of the solvers on the data of benchmarks/linear.py, and _CALL and
+# Times in nanoseconds (except _CACHED and _SOME, which are counts), fitted to the times of the solvers on the data of benchmarks/linear.py; _CALL and
 # _FLOP to those of 135 fits of 500 to 6,000 samples, most of them of few features: so the choice takes 5 % more than the best one would in the mean.
 _CALL = 3e4  # one step of a method that is driven from Python
 _VISIT = 40.0  # a step along one row, without its entries
