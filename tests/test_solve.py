@@ -221,6 +221,22 @@ def test_a_start_is_certified_once_as_it_was_proven_and_once_as_it_was_left(monk
     assert sum(point.beta is not None for point in seen) == 2
 
 
+@pytest.mark.parametrize("loss, solver", [("squared_hinge", "newton"), ("hinge", "sdca"), ("hinge", "smoothed_newton")])
+def test_a_start_that_is_not_to_be_proven_is_where_the_solver_begins(loss, solver):
+    problem, other = (make(loss=loss, C=C, intercept="regularized") for C in (1.0, 3.0))
+    found = gl.solve(other, solver, tol=1e-6)
+    start = gl.Point(beta=np.clip(found.beta, -1.0, 1.0), w=found.w, b=found.b)
+    result = gl.solve(problem, solver, tol=1e-6, start=start, prove_start=False)
+    assert result.status is gl.Status.CONVERGED and result.certificate.relative_gap <= 1e-6
+    assert result.trace.iterations[0] > 0
+    proven = gl.solve(problem, solver, tol=1e-6, start=start)
+    assert proven.trace.iterations[0] == 0
+    # A callback is told of each point, the first one too.
+    seen = []
+    gl.solve(problem, solver, tol=1e-6, start=start, prove_start=False, callback=lambda p: seen.append(p.iterations))
+    assert seen[0] == 0
+
+
 def test_a_start_outside_the_box_is_repaired():
     result = gl.solve(make(), "smo", start=np.full(60, 5.0))
     assert result.status is gl.Status.CONVERGED

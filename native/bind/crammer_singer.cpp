@@ -29,13 +29,13 @@ void bind_crammer_singer(nb::module_& m) {
         nb::gil_scoped_release free;
         const BlockPass pass =
             ascend_blocks(problem, view(order), position, budget, whole, {matrix(beta), matrix(W), view(b), view(moved)});
-        return std::make_tuple(pass.position, pass.work);
+        return std::make_tuple(pass.position, pass.work, pass.gap);
       },
       nb::arg("rows"), nb::arg("codes"), nb::arg("cost"), nb::arg("curvature"), nb::arg("shift"), nb::arg("entries"), nb::arg("order"),
       nb::arg("position"), nb::arg("budget"), nb::arg("whole"), nb::arg("beta").noconvert(), nb::arg("W").noconvert(),
       nb::arg("b").noconvert(), nb::arg("moved").noconvert(),
       "Maximise the dual over the block of each sample of order from position on, until budget entries are met; writes beta, W, b and moved, "
-      "returns (the next position, entries met).");
+      "returns (the next position, entries met, with whole an estimate of the part of the gap that the blocks have).");
 }
 
 }  // namespace gapless::bind

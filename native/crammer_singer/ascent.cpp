@@ -64,12 +64,23 @@ double level_of(const Block& block, double need) {
   }
 }
 
+// What the block of all classes lacks: with s_m = f_m + [m ≠ y] the loss is c (max s − s_y), and the block's part of −D + ‖W‖² is ⟨β, s⟩.
+double lacking(const Block& block, const double* beta, Index y, double a, double c) {
+  double largest = -INFINITY, product = 0.0;
+  for (std::size_t q = 0; q < block.size; ++q) {
+    const double s = block.linear[q] + a * beta[q];
+    largest = std::max(largest, s);
+    product += beta[q] * s;
+  }
+  return c * (largest - block.linear[static_cast<std::size_t>(y)] - a * beta[y]) + product;
+}
+
 template <class R>
 BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index position, double budget, bool whole,
                  const BlockModel& model) {
   const Index k = model.W.columns;
   Block block(k);
-  BlockPass pass{position, 0.0};
+  BlockPass pass{position, 0.0, 0.0};
   while (pass.position < length(order) && (pass.work < budget || pass.work == 0.0)) {
     const auto i = static_cast<std::size_t>(order[static_cast<std::size_t>(pass.position++)]);
     const Index y = problem.codes[i];
@@ -84,6 +95,7 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
     add_scores(rows, count(i), model.W, block);
     pass.work += static_cast<double>(block.size) * problem.entries;
     for (std::size_t q = 0; q < block.size; ++q) block.levels[q] = block.linear[q] + (block.classes[q] == y ? a * c : 0.0);
+    if (whole) pass.gap += lacking(block, beta, y, a, c);
     const double level = level_of(block, a * c);
     double largest = 0.0;
     for (std::size_t q = 0; q < block.size; ++q) {

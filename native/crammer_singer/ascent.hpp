@@ -28,6 +28,7 @@ struct BlockModel {
 struct BlockPass {
   Index position;  // the place in `order` after the last block
   double work;     // the entries that were read or written
+  double gap;      // with `whole`, the sum of c max_m(f_m + [m ≠ y]) − c f_y + ⟨β, f + [m ≠ y]⟩ over the blocks as they were met: P − D, were W the same
 };
 
 // Maximises D over the block of each sample of `order` from `position` on until `budget` entries are met, at least one block. Unless `whole`, a block

@@ -76,6 +76,7 @@ def solve(
     random_state: int = 0,
     check_every: float | None = None,
     in_samples: bool = False,
+    prove_start: bool = True,
 ) -> Result:
     """Solve a problem until its relative duality gap is proven to be at most ``tol``, or a bound is reached.
 
@@ -105,6 +106,9 @@ def solve(
         Iterations between two certificates; None spends a small share of the work on certificates.
     in_samples : bool, default False
         Whether the model will be kept as β. In a linear problem only w = Σ βᵢxᵢ then counts as the model, and both bounds are those of one β.
+    prove_start : bool, default True
+        Whether the start gets a certificate of its own, as the first entry of the trace. False is for a start from another problem, which proves
+        little here: a solver that tells when its point is worth a certificate then begins at once.
 
     Returns
     -------
@@ -135,7 +139,7 @@ def solve(
         run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
         if isinstance(start, Result):  # what the earlier result has proven stays proven
             run.best.keep(point_of(problem, start.certified), run.clock.left())
-        return run.go(point, limit, random_state)
+        return run.go(point, limit, random_state, prove_start)
     except KeyboardInterrupt:
         run = run or _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
         run.catch_up()
@@ -175,9 +179,9 @@ class _Run:
         self.found: Iterate | None = None  # the point that the method returns, where that is not its newest iterate
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
-    def go(self, start: Point | None, limit: float, seed: int) -> Result:
+    def go(self, start: Point | None, limit: float, seed: int, prove_start: bool = True) -> Result:
         """Let the engine step, with a certificate whenever one is due, until a status ends the solve."""
-        known = None if start is None or self.waits else self.best.keep(start, self.clock.left())
+        known = None if start is None or not prove_start else self.best.keep(start, self.clock.left())
         # The engine's set-up may take long: both ways to stop are asked before it begins.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)
@@ -186,10 +190,10 @@ class _Run:
         seeded: Any = Seed(seed)
         engine = self.solver.init(self.to_solve(), start, np.random.default_rng(seeded))
         self.engine = engine
-        if self.waits:
-            status = None
-        elif start is None and engine.holds:
+        if start is None and engine.holds:
             status = self.check(Point(), known=self.best.zero)
+        elif not prove_start and (engine.holds or engine.judges or engine.rises) and not self.eager:
+            status = None
         else:
             first = start or engine.point()
             zero = self.best.zero[1].beta
@@ -231,16 +235,6 @@ class _Run:
             if outcome is Outcome.READY:  # where the loop goes on, the proof did not agree
                 targets = targets.times(STRICTER)
         return self.result(status)
-
-    @property
-    def waits(self) -> bool:
-        """Whether a start is not certified before the engine has moved: that of a problem on the way from C to C, whose values nobody asks for.
-
-        With a kernel they would take as long as the steps. The engine has to know its gap, so that it asks for a certificate when it is ready.
-        """
-        rises = self.engine is None or self.engine.rises
-        asked = self.eager or self.check_every is not None or self.clock.max_time < math.inf
-        return self.problem.left is not None and not self.problem.is_linear and rises and not asked
 
     def to_solve(self) -> Problem:
         """The problem itself; or, in place of a hard tube, a slightly narrower one, whose points keep within the stated tube despite rounding."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections import defaultdict
 
@@ -279,3 +280,25 @@ def test_a_search_says_what_is_shared(settings, says, capsys):
     X, y = labelled(2)
     GridSearchCV(gl.LinearSVC(), {"C": [0.1, 1.0], **settings}, cv=CV, verbose=1).fit(X, y)
     assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("entries, threads", [(np.inf, {True}), (0.0, {False})])
+def test_folds_run_side_by_side_where_a_pass_over_the_rows_is_long(entries, threads, monkeypatch):
+    """Short fits are Python for the most part, which holds the interpreter's lock."""
+    X, y = labelled(n=120)
+    estimator, grid = gl.LinearSVC(tol=TIGHT), {"C": [0.1, 1.0, 10.0]}
+    expected = GridSearchCV(estimator, grid, cv=CV, n_jobs=1).fit(X, y).cv_results_
+    monkeypatch.setattr("gapless.model_selection.one_by_one._MANY", entries)
+    monkeypatch.setattr("gapless.model_selection.one_by_one.thread_count", lambda: 2)
+    here, taken = threading.get_ident(), set()
+    take = linear.LinearFold.training_data
+
+    def noted(self, estimator):
+        taken.add(threading.get_ident() == here)
+        return take(self, estimator)
+
+    monkeypatch.setattr(linear.LinearFold, "training_data", noted)
+    found = GridSearchCV(estimator, grid, cv=CV, refit=False).fit(X, y).cv_results_
+    assert taken == threads
+    for name in [*SCORES, "rank_test_score"]:
+        assert_array_equal(found[name], expected[name])

@@ -39,17 +39,20 @@ def test_a_pass_is_the_twins(storage, whole):
         W, b = X.T @ beta, SHIFT * beta.sum(axis=0)
     twin_beta, moved = beta.copy(), np.zeros(N, dtype=bool)
     order = np.concatenate([rng.permutation(N), rng.permutation(N)])
-    position, work = _native.ascend_blocks(
+    position, work, gap = _native.ascend_blocks(
         rows, codes, cost, a, SHIFT, 3.0, order, 0, np.inf, whole, beta, W, b, moved
     )  # fmt: skip
     assert position == 2 * N and work > 0 and moved.any()
+    lacking = 0.0
     for i in order:
         bound = np.where(np.arange(K) == codes[i], cost[i], 0.0)
         into = np.ones(K, dtype=bool) if whole else (twin_beta[i] != 0) | (np.arange(K) == codes[i])
         g = X[i] @ (X.T @ twin_beta) + SHIFT * twin_beta.sum(axis=0) + (np.arange(K) != codes[i])
+        lacking += cost[i] * (g.max() - g[codes[i]]) + twin_beta[i] @ g
         twin_beta[i, into] = block(g[into], a[i], twin_beta[i, into], bound[into])
         twin_beta[i, np.abs(twin_beta[i]) < 1e-13] = 0.0
     np.testing.assert_allclose(beta, twin_beta, atol=1e-9)
+    assert gap == (pytest.approx(lacking, rel=1e-9) if whole else 0.0)
     np.testing.assert_allclose(W, X.T @ beta, atol=1e-12)
     np.testing.assert_allclose(b, SHIFT * beta.sum(axis=0), atol=1e-12)
     assert np.abs(beta.sum(axis=1)).max() < 1e-12
@@ -59,7 +62,7 @@ def test_a_budget_ends_a_pass_after_one_block_at_least():
     rows, X = stored("csr float64", N, D)
     codes, cost, a = np.zeros(N, dtype=np.int64), np.ones(N), (X**2).sum(axis=1) + SHIFT
     beta, W, b, moved = np.zeros((N, K)), np.zeros((D, K)), np.zeros(K), np.zeros(N, dtype=bool)
-    position, work = _native.ascend_blocks(
+    position, work, _ = _native.ascend_blocks(
         rows, codes, cost, a, SHIFT, 3.0, np.arange(N), 4, 0.0, True, beta, W, b, moved
     )  # fmt: skip
     assert position == 5 and work >= K * 3.0

@@ -29,6 +29,11 @@ def test_many_dense_samples_get_a_method_of_second_order(loss, name, intercept):
     assert gl.solve(gl.Problem(TALL[:9000], LABELS[:9000], loss=loss, intercept=intercept), max_iter=1).solver == name
 
 
+def test_few_samples_of_few_features_get_a_method_of_second_order():
+    problem = gl.Problem(TALL[:600, :8], LABELS[:600], C=1.0, intercept="regularized")
+    assert choose(problem, 1e-4) == "smoothed_newton"
+
+
 def test_text_gets_coordinate_ascent():
     assert choose(gl.Problem(TEXT, LABELS[:2000], C=1.0, intercept="none")) == "sdca"
     assert choose(gl.Problem(TEXT, LABELS[:2000], loss="logistic", C=1.0, intercept="regularized")) == "sdca"

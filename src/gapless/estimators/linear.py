@@ -45,7 +45,7 @@ from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, 
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
 from gapless.problems.problem import Intercept, Problem
-from gapless.result import Status
+from gapless.result import Result, Status
 from gapless.store import register
 
 _LINEAR: dict[str, Rule] = {
@@ -111,6 +111,10 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
             return super()._starts(count)
         return self._fold.starts(count, self.C)
 
+    def _solve_one(self, problem: Problem, **options: Any) -> Result:
+        # A start of the fold's is the solution for another C.
+        return super()._solve_one(problem, prove_start=self._fold is None or self.warm_start, **options)
+
     @property
     def _kkt_tol(self) -> float | None:
         """The bound on the KKT violation, where a tiny ``tol`` is asked for: a gap of 1e-16, float64's precision, leaves w uncertain by 1e-8."""
@@ -131,7 +135,10 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = self._features(X)
+        return self._scores_of(self._features(X))
+
+    def _scores_of(self, X: Any) -> np.ndarray:
+        """The scores of checked rows."""
         coef: Any = self.coef_
         coef = coef.toarray() if sp.issparse(coef) else coef  # scikit-learn's method sparsify() makes coef_ sparse
         return row_products(X, coef.T) + self.intercept_
@@ -152,9 +159,11 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
 
     def _answer(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What ``decision_interval`` and ``predict`` give, from scores that are computed once."""
-        scores = self._scores(X)
+        check_is_fitted(self)
+        X = self._features(X)
+        scores = self._scores_of(X)
         reaches = [solved.reach for solved in self._solved]
-        X = self._features(X).astype(np.float64, copy=False)
+        X = X.astype(np.float64, copy=False)
         squares = row_norms(X, squared=True)
         if self._intercept_kind == "free":
             columns, b = np.atleast_2d(scores.T).T, np.atleast_1d(self.intercept_)
@@ -428,7 +437,8 @@ class LinearSVR(RegressorMixin, _LinearEstimator):
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y, weight = self._take(X, y, sample_weight)
         deadline = Deadline(self.max_time)
-        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        y = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+        y = y.astype(np.float64, copy=False)
         cls = EpsilonInsensitive if self.loss == "epsilon_insensitive" else SquaredEpsilonInsensitive
         rows, loss = cache(lambda: stored_by_zeros(X)), cls(epsilon=float(self.epsilon))
         problem = self._problem(0, partial(self._one_problem, rows, y, loss, weight))

@@ -50,6 +50,7 @@ class LinearFold:
     def begin_chain(self) -> None:
         """Forget the problems and solutions of the last chain: the fits to come differ from it in more than C."""
         self._problems: dict[int, Problem] = {}
+        self._made: dict[int, Problem] = {}  # with the newest C
         self._last: tuple[float, list[Solved]] | None = None
 
     def end_fit(self, C: float, solved: list[Solved]) -> None:
@@ -61,9 +62,9 @@ class LinearFold:
         if k not in self._problems:
             # With C = 1 the costs are the weights themselves, so that no other C brings in rounding that a fit by itself does not have.
             first = make(C=1.0)
-            first.diagonal, first.magnitudes  # noqa: B018  cached, and copied from here with the problem
+            first.diagonal, first.magnitudes, first.largest, first.entry_work  # noqa: B018  cached, and copied with the problem
             self._problems[k] = first
-        return with_c(self._problems[k], C)
+        return self._with_c(k, C)
 
     def starts(self, count: int, C: float) -> list[Solved | None]:
         """Where the subproblems of a fit with this C begin."""
@@ -72,16 +73,21 @@ class LinearFold:
         before, solved = self._last
         return [self._moved(k, each, before, C) for k, each in enumerate(solved)]
 
+    def _with_c(self, k: int, C: float) -> Problem:
+        made = self._made.get(k)
+        if made is None or made.regularization != C:
+            made = self._made[k] = with_c(self._problems[k], C)
+        return made
+
     def _moved(self, k: int, solved: Solved, before: float, C: float) -> Solved:
         """A solution for another C: w as it is, and the multiple of β with the highest dual value, which is feasible up to the ratio of both C.
 
         Samples at their bound ask for that ratio, and are many where C is small. Where C is large β hardly changes.
         """
-        problem = self._problems.get(k)
-        dual = None if problem is None else with_c(problem, C).dual
-        if problem is None or not isinstance(dual, DualBox) or solved.w is None or solved.beta.ndim != 1:
+        problem = self._with_c(k, C) if k in self._problems else None
+        if problem is None or solved.w is None or solved.beta.ndim != 1 or not isinstance(problem.dual, DualBox):
             return solved
-        beta = solved.beta
+        beta, dual = solved.beta, problem.dual
         offset = solved.b**2 / problem.shift if problem.shift else 0.0
         linear = float(dual.p @ beta - dual.epsilon @ np.abs(beta))
         bend = float(solved.w @ solved.w) + offset + float(dual.d @ beta**2)

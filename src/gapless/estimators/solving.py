@@ -241,6 +241,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
         """Solve one subproblem; ``options`` are those of :func:`gapless.solve`."""
+        if self._chain is not None:
+            options["prove_start"] = False
         in_stages = self._in_samples and self.solver == "auto" and own_solver(problem) is None
         if in_stages and begins_with_pairs(problem, options["tol"]):
             return solve_in_stages(problem, self._pairs(), **options).certified

@@ -29,11 +29,13 @@ from gapless.model_selection.fold import (
 )
 from gapless.model_selection.intervals import last_step
 from gapless.model_selection.side_by_side import side_by_side
-from gapless.model_selection.work import steps_within
+from gapless.model_selection.work import features_of, steps_within
 from gapless.result import Status
 from gapless.solvers import SMO
 
-_LONG = 2000  # by hand: samples from which on a fit takes several times as long as its objects and checks, which hold the interpreter's lock
+# Both by hand: samples from which on a fit with a kernel takes several times as long as its objects and checks, which hold the interpreter's lock;
+# and entries of X from which on a pass over them, of which a linear machine makes some ten between its checks, is longer than the wait for that lock.
+_LONG, _MANY = 2000, 1e6
 
 
 class OneByOne:
@@ -171,4 +173,6 @@ def jobs_of(n_jobs: int | None, estimator: Any, X: Any, wishes: Wishes) -> int |
         and isinstance(getattr(last, "kernel", ""), str)
         and all(getattr(last, name, None) is None for name in ("callback", "approximation", "max_time"))
     )
-    return thread_count() if ours and _num_samples(X) >= _LONG else n_jobs
+    n = _num_samples(X)
+    is_long = n >= _LONG if hasattr(last, "kernel") else n * features_of(X) >= _MANY
+    return thread_count() if ours and is_long else n_jobs

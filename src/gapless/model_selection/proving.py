@@ -55,7 +55,9 @@ class Proving:
     def __init__(self, alone: OneByOne, candidates: list[Candidate], wishes: SearchWishes, whole: bool) -> None:
         self._alone, self._candidates, self._wishes, self._whole = alone, candidates, wishes, whole
         self._standing: dict[Place, _Standing] = {}
-        self._unmade: dict[Place, tuple[FittedCandidate, Work]] = {}  # of which there is no clone yet
+        # What has not been looked at: most fits never go on. Of some there is no clone before somebody asks; others keep no samples, so that all of
+        # them may wait.
+        self._unseen: dict[Place, tuple[FittedCandidate, Answers, Work]] = {}
         self._seconds, self._made = 0.0, 0
 
     def see(self, fitted: FittedCandidate, answers: Answers | None, work: Work) -> None:
@@ -64,13 +66,20 @@ class Proving:
         Where the whole proof is asked for, the engine has decided the score of a classifier already, as far as that is possible.
         """
         place = fitted.candidate, fitted.fold
-        before = self._standing.get(place)
-        if answers is None or fitted.final or (self._whole and answers.classes is not None) or not self._is_open(place):
+        if answers is None or fitted.final or (self._whole and answers.classes is not None):
             return
-        if fitted.work is not None:
-            self._unmade[place] = fitted, work
+        waits = fitted.work is not None or not hasattr(last_step(fitted.estimator), "support_vectors_")
+        if waits and place not in self._standing:
+            self._unseen[place] = fitted, answers, work
+        else:
+            self._look(fitted, answers, work)
+
+    def _look(self, fitted: FittedCandidate, answers: Answers, work: Work) -> None:
+        """Find out where a fit has come to, and whether it is worth going on."""
+        place = fitted.candidate, fitted.fold
+        if not self._is_open(place):
             return
-        last = last_step(fitted.estimator)
+        before, last = self._standing.get(place), last_step(fitted.estimator)
         rows = self._wishes.rows_left_open(*place, answers)
         if not (
             rows.any() and hasattr(last, "certificate_") and hasattr(last, "warm_start") and hasattr(last, "max_iter")
@@ -95,9 +104,8 @@ class Proving:
     def run(self, most: float) -> Iterator[FittedCandidate]:
         """Fits that go on, those first that decide the most, for so much work; each has to be told of before the next one."""
         while (place := self._next()) is not None:
-            if place in self._unmade:
-                fitted, work = self._unmade.pop(place)
-                self.see(FittedCandidate(*place, fitted.make, 0.0), fitted.answers, work)
+            if place in self._unseen:
+                self._look(*self._unseen.pop(place))
                 continue
             standing, began = self._standing[place], time.perf_counter()
             bounds: dict[str, Any] = {}
@@ -139,7 +147,7 @@ class Proving:
 
     def _goes_on(self, place: Place) -> bool:
         standing = self._standing.get(place)
-        return (place in self._unmade or (standing is not None and standing.tol < math.inf)) and self._is_open(place)
+        return (place in self._unseen or (standing is not None and standing.tol < math.inf)) and self._is_open(place)
 
     @property
     def left(self) -> int:

@@ -138,12 +138,12 @@ class ScoredFold:
     @cached_property
     def n_test(self) -> int:
         """The number of test rows."""
-        return _num_samples(_safe_indexing(self.scoring.X, self.test))
+        return _count(self.scoring.X, self.test)
 
     @cached_property
     def n_train(self) -> int:
         """The number of training rows."""
-        return _num_samples(_safe_indexing(self.scoring.X, self.train))
+        return _count(self.scoring.X, self.train)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -159,6 +159,13 @@ class ScoredFold:
     def weights(self) -> dict[str, Any]:
         """The weights of the test rows in each metric."""
         return weights_of(self.scoring.scorer, self.params)
+
+
+def _count(X: Any, rows: Any) -> int:
+    """How many rows of X these are."""
+    if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype.kind in "iu":
+        return len(rows)
+    return _num_samples(_safe_indexing(X, rows))
 
 
 def _intervals(

@@ -87,7 +87,7 @@ def separating(
     box, the optimum has losses. The point is returned as it is where that tells, where it is the better one, and of another kind of loss.
     """
     box = problem.dual
-    if not (isinstance(box, DualBox) and may_separate(problem)):
+    if not (isinstance(box, DualBox) and may_separate(problem)) or _errs(problem, f, own.offset_intervals[0][0]):
         return own
     size, reach = np.abs(beta), box.upper - box.lower
     if bool(((size >= reach) & (size > 0)).any()):
@@ -100,6 +100,19 @@ def separating(
         return own
     stretch = math.sqrt(2.0 * found.value / above)
     return found if bool((stretch * size <= reach).all()) else own
+
+
+def _errs(problem: Problem, f: np.ndarray, b: float) -> bool:
+    """Whether some sample is on the wrong side by far, so that no stretch of the model separates: the usual case, which one product tells.
+
+    With a free intercept another b may do, and nothing is told.
+    """
+    if problem.intercept == "free":
+        return False
+    margins = f + b
+    margins *= problem.y
+    margins *= problem.cost  # samples of weight zero may be on any side
+    return bool(margins.min() < 0)
 
 
 def scaled_error(values: Values, f: np.ndarray, scale: float) -> np.ndarray:

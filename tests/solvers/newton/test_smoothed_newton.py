@@ -78,6 +78,22 @@ def test_a_warm_start_needs_fewer_steps():
     assert other.status is gl.Status.CONVERGED
 
 
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_along_C_warm_starts_save_steps(loss):
+    X, target = many()
+    y = target > 0 if loss == "hinge" else target
+    cold, warm, start = 0.0, 0.0, None
+    for C in np.geomspace(0.1, 1000, 9):
+        problem = gl.Problem(X, y, loss=loss, C=C, intercept="regularized")
+        cold += gl.solve(problem, "smoothed_newton", tol=1e-4).iterations
+        start = gl.solve(
+            problem, "smoothed_newton", tol=1e-4, start=start and gl.Point(w=start.w, b=start.b), prove_start=False
+        )
+        assert start.status is gl.Status.CONVERGED
+        warm += start.iterations
+    assert warm < 0.8 * cold
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

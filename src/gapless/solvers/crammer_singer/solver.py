@@ -18,8 +18,9 @@ from gapless.solvers.crammer_singer.barrier import CrammerSingerBarrier, expecte
 from gapless.solvers.crammer_singer.two_classes import TwoClassEngine
 from gapless.solvers.interior_point.relay import Relay
 
-_INNER_PASSES = 50  # the most passes over the blocks that moved, between two passes over all blocks
-_VISITS = 100_000  # visits of such passes that are drawn in advance: their order takes 0.8 MB
+# Passes over the blocks that moved end, for a pass over all blocks, where one gains less than this share of what the last pass over all gained.
+_SHARE = 0.1
+_INNER_PASSES = 1000  # and after so many, where rounding is all that is left
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class CrammerSingerDual(Solver):
 class CrammerSingerEngine(Engine):
     """β, the weights W and offsets b that follow from it (a column a class), and the samples to visit next."""
 
+    judges = True
+
     def __init__(self, problem: CrammerSingerProblem, beta: np.ndarray, rng: np.random.Generator) -> None:
         self.problem, self.rng = problem, rng
         self.entries = row_entries(problem.rows) + 1.0
@@ -68,32 +71,49 @@ class CrammerSingerEngine(Engine):
         self.beta = beta
         self.W, self.b = np.ascontiguousarray(problem.weights(beta)), problem.shift * beta.sum(axis=0)
         self.moved = np.zeros(problem.n_samples, dtype=np.bool_)  # the samples whose block the pass has moved
-        self._begin_pass(whole=True)
+        self.every = np.flatnonzero((problem.diagonal > 0) & (problem.cost > 0))
+        self.true = np.arange(problem.n_samples) * problem.n_classes + problem.y  # the places of the true classes in β
+        self.value = self._dual()
+        self._begin_pass(self.every, 0)
 
-    def _begin_pass(self, whole: bool) -> None:
-        """Set the next visits: with ``whole`` all samples and classes, otherwise several times the samples that the last pass moved."""
-        if whole:
-            visits = np.flatnonzero((self.problem.diagonal > 0) & (self.problem.cost > 0))[None]
-        else:
-            moved = np.flatnonzero(self.moved)
-            visits = np.tile(moved, (int(np.clip(_VISITS / len(moved), 1, _INNER_PASSES)), 1))
-        self.order = self.rng.permuted(visits, axis=1).ravel()
-        self.position, self.whole = 0, whole
+    def _dual(self) -> float:
+        """D."""
+        offsets = float(self.b @ self.b) / self.problem.shift if self.problem.shift else 0.0
+        return float(self.beta.ravel()[self.true].sum()) - 0.5 * (float(np.vdot(self.W, self.W)) + offsets)
+
+    def _begin_pass(self, samples: np.ndarray, inner: int) -> None:
+        """Set the next visits; ``inner`` is the number of the pass since the last one over all samples and classes, which is 0."""
+        self.order = self.rng.permutation(samples)
+        self.position, self.inner, self.gap = 0, inner, 0.0
         self.moved[:] = False
+
+    def _end_pass(self) -> bool:
+        """Begin the next pass, over the samples that the last pass over all has moved or over all; returns whether a pass over all moved any."""
+        before, self.value = self.value, self._dual()
+        gain = self.value - before
+        if self.inner == 0:
+            self.enough, self.active = _SHARE * gain, np.flatnonzero(self.moved)
+        if len(self.active) and gain > self.enough and self.inner < _INNER_PASSES:
+            self._begin_pass(self.active, self.inner + 1)
+            return True
+        moved = self.inner > 0 or bool(len(self.active))
+        self._begin_pass(self.every, 0)
+        return moved
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         problem = self.problem
         entries = min(budget.work, budget.iterations * self.size)
-        self.position, work = _native.ascend_blocks(
+        self.position, work, gap = _native.ascend_blocks(
             problem.rows, problem.y, problem.cost, problem.diagonal, problem.shift, self.entries,
-            self.order, self.position, entries, self.whole, self.beta, self.W, self.b, self.moved,
+            self.order, self.position, entries, self.inner == 0, self.beta, self.W, self.b, self.moved,
         )  # fmt: skip
-        outcome = Outcome.RUNNING
-        if self.position == len(self.order):
-            moves = bool(self.moved.any())
-            outcome = Outcome.STALLED if self.whole and not moves else Outcome.RUNNING
-            self._begin_pass(whole=not (self.whole and moves))
-        return Advance(work / self.size, work, outcome)
+        self.gap += gap
+        if self.position < len(self.order):
+            return Advance(work / self.size, work)
+        # The gap of the blocks as the pass has met them, which is hardly less than that of the pass's end.
+        ready = self.inner == 0 and self.gap <= min(targets) * abs(self.value)
+        outcome = Outcome.RUNNING if self._end_pass() else Outcome.STALLED
+        return Advance(work / self.size, work, Outcome.READY if ready else outcome)
 
     def point(self) -> Point:
         return Point(beta=self.beta.copy())

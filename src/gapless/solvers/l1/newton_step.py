@@ -12,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 # The most weights, and the most work in entries, of a Newton step: about half a second, during which Ctrl-C is not heard.
 _MOST_WEIGHTS = 1000
 _MOST_COST = 2e8
+_CALLS = 5e3  # what a step costs besides, in the same unit: its calls from Python
 
 
 def newton_cost(A: Any, support: np.ndarray) -> float:
@@ -27,7 +28,7 @@ def newton_cost(A: Any, support: np.ndarray) -> float:
     else:
         entries = float(len(support) * A.shape[1])
         product = 0.1 * entries * len(support)
-    cost = 5.0 * entries + product + 0.02 * len(support) ** 3
+    cost = _CALLS + 5.0 * entries + product + 0.02 * len(support) ** 3
     return cost if cost <= _MOST_COST else math.inf
 
 

@@ -179,6 +179,8 @@ class L1Engine(Engine):
         return work
 
     def point(self) -> Point:
+        if self.beta is None and not self.w.any():
+            return Point()  # what it proves is known to every solve
         d = self.problem.n_features
         b = self.problem.intercept_scale * float(self.w[d]) if len(self.w) > d else 0.0
         return Point(w=self.w[:d].copy(), b=b, beta=self.beta)

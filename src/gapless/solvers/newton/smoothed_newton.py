@@ -37,6 +37,9 @@ from gapless.solvers.newton.weighted_gram import Samples
 _ROUGH = 1e-2  # the relative gap to which a sample is solved: the error of sampling is of that size
 _SAMPLE_STEPS = 40  # the most Newton steps on a sample, which mostly takes ten
 _FREE = 0.55  # the share of the target gap that is aimed at with a free intercept, whose part of the gap is an estimate
+# The first width from a given start, as a share of the size of the residuals: that of a model which is nearly right. Of 0.01 to 1 it takes the fewest
+# steps along a grid of C's, each of which begins where the last one ended, on six data sets.
+_START = 0.03
 _SURE = 0.9  # the share of that aim at which the engine says ``READY``
 
 
@@ -71,7 +74,7 @@ class SmoothedNewtonEngine(Engine):
         self.problem, self.work = problem, 0.0
         box, length = box_of(problem), spread(problem)
         w, b = start_weights(problem, start)
-        w, width = np.append(w, b)[: len(rho)], length
+        w, width = np.append(w, b)[: len(rho)], _START * length
         samples = samples_of(problem)
         if not w.any():
             samples, w, width = self._first(samples, box, rho, length, rng)
