@@ -125,9 +125,19 @@ def test_a_proof_takes_a_share_of_the_fits(name, gone_on):
 
 def test_the_best_candidates_go_on_first(gone_on):
     X, y = measured(700)
-    search = GridSearchCV(gl.NuSVR(tol=0.05), {"C": [1e-3, 1e-2, 5.0, 5.5]}, cv=3, refit=False).fit(X, y)
-    assert gone_on and {place[0] for place, *_ in gone_on} <= {2, 3}
-    assert search.best_index_ in {2, 3} and search.selection_.tied in ((2, 3), (2,), (3,))
+    low = np.geomspace(1e-3, 5e-2, 40).tolist()
+    search = GridSearchCV(gl.NuSVR(tol=0.05), {"C": [*low, 2.0, 5.0]}, cv=3, refit=False).fit(X, y)
+    assert gone_on and {place[0] for place, *_ in gone_on} <= {40, 41}
+    assert search.best_index_ in {40, 41} and search.selection_.tied in ((40, 41), (40,), (41,))
+
+
+def test_a_proof_that_would_separate_nothing_is_not_begun(gone_on):
+    """Two candidates that are hard to tell apart, and no others whose fits would pay for the proof; a whole proof is made all the same."""
+    X, y = measured(300)
+    for prove, begins in (("bounded", False), ("full", True)):
+        search = GridSearchCV(gl.NuSVR(tol=0.05), {"C": [5.0, 5.5]}, cv=3, refit=False, prove=prove).fit(X, y)
+        assert bool(gone_on) is begins
+        assert search.selection_.proven or not begins or len(search.selection_.tied) == 2
 
 
 def test_equal_rows_do_not_make_a_proof_long(gone_on):
@@ -271,15 +281,20 @@ def test_the_parameter():
 def test_a_search_that_is_done_fits_nothing_when_it_is_run_again(name, tmp_path, gone_on):
     X, y = data_of(name, 1500)
     path = tmp_path / "fits"
-    first = search_of(name, resume=path).fit(X, y)
+    more = {
+        "NuSVC": {"nu": np.linspace(0.25, 0.6, 8).tolist()},
+        "NuSVR": {"C": [0.01, 0.02, 0.03, 0.05, 0.1, 0.5, 3.0]},
+    }
+    grid = SEARCHES[name][1] | more[name]
+    first = search_of(name, resume=path, cv=4).set_params(param_grid=grid).fit(X, y)
     assert gone_on
     gone_on.clear()
-    again = search_of(name, resume=path).fit(X, y)
+    again = search_of(name, resume=path, cv=4).set_params(param_grid=grid).fit(X, y)
     assert not gone_on and again.selection_ == first.selection_
     # One of which a part is missing begins those fits anew whose scores are open.
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[: len(lines) // 3]))
-    assert search_of(name, resume=path).fit(X, y).selection_ == first.selection_
+    assert search_of(name, resume=path, cv=4).set_params(param_grid=grid).fit(X, y).selection_ == first.selection_
 
 
 def test_work_is_what_it_is_made_of():

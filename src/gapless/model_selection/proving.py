@@ -18,6 +18,7 @@ from gapless.model_selection.deciding import least_tol, next_tol
 from gapless.model_selection.fold import Answers, Candidate, FittedCandidate
 from gapless.model_selection.intervals import last_step
 from gapless.model_selection.one_by_one import OneByOne
+from gapless.model_selection.race import Race
 from gapless.model_selection.wishes import SearchWishes
 from gapless.model_selection.work import FIT, Work, steps_of
 
@@ -103,7 +104,7 @@ class Proving:
 
     def run(self, most: float) -> Iterator[FittedCandidate]:
         """Fits that go on, those first that decide the most, for so much work; each has to be told of before the next one."""
-        while (place := self._next()) is not None:
+        while (place := self._next(math.inf if self._whole else most)) is not None:
             if place in self._unseen:
                 self._look(*self._unseen.pop(place))
                 continue
@@ -133,17 +134,58 @@ class Proving:
         checks = max(len(trace) for trace in last.traces_)
         return standing.parts * FIT + checks * standing.work.proof + steps_of(last) * standing.work.step
 
-    def _next(self) -> Place | None:
-        """The fit that decides the most; None where none does."""
+    def _next(self, most: float) -> Place | None:
+        """The fit that decides the most; None where none does, and where so much work would separate too few."""
         race = self._wishes.race
         if race is None:
             return None
-        for candidate in race.deciding():
+        deciding = race.deciding()
+        if most < math.inf and not self._separates(race, deciding, most):
+            return None
+        for candidate in deciding:
             folds = [fold for fold in range(len(self._wishes.folds)) if self._goes_on((candidate, fold))]
             if folds:
                 widths = [high - low for low, high in (race.ends(candidate, fold) for fold in folds)]
                 return candidate, folds[widths.index(max(widths))]
         return None
+
+    def _separates(self, race: Race, deciding: list[int], most: float) -> bool:
+        """Whether so much work may prove the best of these candidates better than half of the others.
+
+        At best an interval of a score shrinks to the score that was seen, for as much work as the fit has taken. A proof that would leave open most of
+        what is open would be for nothing.
+        """
+        if not deciding:
+            return False
+        best, *rivals = race.by_score(deciding)
+        gains, needed = self._gains(race, best, 0, 1.0), []
+        ahead = sum(race.ends(best, fold)[0] for fold in range(len(self._wishes.folds))) + sum(g for g, _ in gains)
+        for rival in rivals:
+            apart, work = sum(race.ends(rival, fold)[1] for fold in range(len(self._wishes.folds))) - ahead, 0.0
+            for gain, own in self._gains(race, rival, 1, -1.0):
+                if apart < 0:
+                    break
+                apart, work = apart - gain, work + own
+            needed.append(work if apart < 0 else math.inf)
+        half = (len(rivals) + 1) // 2
+        return sum(work for _, work in gains) + sum(sorted(needed)[:half]) <= most
+
+    def _gains(self, race: Race, candidate: int, end: int, sign: float) -> list[tuple[float, float]]:
+        """(gain, work) of the fits of a candidate that may go on, the most gain for its work first: by how much an end of its interval may move."""
+        places = [(candidate, fold) for fold in range(len(self._wishes.folds))]
+        found = [
+            (sign * (race.seen(*place) - race.ends(*place)[end]), self._work_of(place))
+            for place in places
+            if self._goes_on(place)
+        ]
+        return sorted((each for each in found if each[0] > 0), key=lambda each: -each[0] / each[1])
+
+    def _work_of(self, place: Place) -> float:
+        """What a fit that goes on is expected to take: what it took, and its objects."""
+        standing = self._standing.get(place)
+        if standing is None:
+            return FIT + self._unseen[place][2].total
+        return standing.parts * FIT + standing.work.total
 
     def _goes_on(self, place: Place) -> bool:
         standing = self._standing.get(place)

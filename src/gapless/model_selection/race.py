@@ -102,6 +102,14 @@ class Race:
         """(low, high) of the score of a fit."""
         return float(self.low[candidate, fold]), float(self.high[candidate, fold])
 
+    def seen(self, candidate: int, fold: int) -> float:
+        """The score that a fit has been seen with."""
+        return float(self._guess[candidate, fold])
+
+    def by_score(self, candidates: list[int]) -> list[int]:
+        """These candidates, those first whose mean score is the best."""
+        return sorted(candidates, key=lambda k: -float(self._guess[k].mean()))
+
     def deciding(self) -> list[int]:
         """The candidates between which the choice is not proven, those first that decide the most.
 
