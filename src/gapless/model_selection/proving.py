@@ -152,8 +152,8 @@ class Proving:
     def _separates(self, race: Race, deciding: list[int], most: float) -> bool:
         """Whether so much work may prove the best of these candidates better than half of the others.
 
-        At best an interval of a score shrinks to the score that was seen, for as much work as the fit has taken. A proof that would leave open most of
-        what is open would be for nothing.
+        At best an interval of a score shrinks to the score that was seen, for as much work as the fit has taken. A proof that would leave most of
+        what is open as it is would be for nothing.
         """
         if not deciding:
             return False
