@@ -62,6 +62,16 @@ class NuProblem(Problem):
             totals=np.array(totals, dtype=np.float64),
         )
 
+    def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """As of any problem; the sums are kept, too, for ``known_sums``."""
+        found = super().expand_bounded(beta)
+        self.__dict__["_known"] = beta.copy(), found[0]
+        return found
+
+    def known_sums(self, beta: np.ndarray) -> np.ndarray | None:
+        before, f = self.__dict__.get("_known", (None, None))
+        return f if before is not None and np.array_equal(before, beta) else None
+
     @cached_property
     def mean_square(self) -> float:
         """The mean squared length of the samples, or where there are several offsets, so that the origin says nothing, their distance from their mean.
