@@ -51,7 +51,9 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = KERNEL
     _in_samples: ClassVar[bool] = True
     _given: EveryPair | None = None  # what a search has solved of this fit already; set for one fit
-    _fold: KernelFold | None = None  # the rows of this fit, where a search has taken them for several fits; set for one fit
+    _fold: KernelFold | None = (
+        None  # the rows of this fit, where a search has taken them for several fits; set for one fit
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -135,8 +137,14 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
             places[order] = places.copy()
         return spec, places[:, None], KernelSpec(table, spec.gamma, False)
 
-    def _begin(self, start: Solved | None, problem: Problem) -> Point | None:
-        return super()._begin(start, problem) if self._fold is None else self._fold.start(problem)
+    def _start_of(self, start: Solved | None, problem: Problem) -> Point | None:
+        if self._fold is None or self.warm_start:
+            return super()._start_of(start, problem)
+        return self._fold.start(problem)
+
+    def _features(self, X: Any) -> Any:
+        """The rows of a prediction, checked, unless a search has checked them."""
+        return X if self._fold is not None and X is self._fold.test else take_features(self, X, reset=False)
 
     def _room_for(self, codes: np.ndarray | None) -> float:
         """The bytes that a Gram matrix may take where computing it is not quick: where all pairs of classes are small, their own Gram matrices would
@@ -179,7 +187,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
         """(X, support vectors); the support vectors are dense where they are small, whatever X is."""
         vectors = dense_if_small(kept_matrix(self.support_vectors_, "support_vectors_"))
-        X = take_features(self, X, reset=False)
+        X = self._features(X)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
         if vectors.shape[1] != X.shape[1]:
@@ -191,7 +199,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _squares(self, X: Any) -> np.ndarray:
         """k(x, x) for each row x of X."""
         if self._kernel_object is not None:
-            X = take_features(self, X, reset=False)
+            X = self._features(X)
             squares = np.empty(X.shape[0])
             with np.errstate(over="ignore", invalid="ignore"):  # an infinite interval is a valid interval
                 for part, rows in in_storage_of(

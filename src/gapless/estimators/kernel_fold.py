@@ -9,6 +9,7 @@ import numpy as np
 
 from gapless.estimators.solved import Solved
 from gapless.estimators.training_data import take_features
+from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.feasible import feasible
@@ -39,7 +40,7 @@ class KernelFold:
         self.begin_chain()
 
     def take_test(self, X: Any) -> Any:
-        """Check test rows."""
+        """Check test rows; methods of an estimator that has this fold then take what is returned here as it is."""
         self.test = take_features(self._taker, X, reset=False)
         return self.test
 
@@ -87,6 +88,7 @@ def moved(before: Problem, beta: np.ndarray, problem: Problem) -> np.ndarray:
     the greater ν takes in the samples that were next to the margin.
     """
     dual = problem.dual
+    assert isinstance(dual, DualBox)
     totals, old = np.abs(problem.totals), np.abs(before.totals)
     start = np.clip(beta * (totals / old)[problem.groups], dual.lower, dual.upper)
     left = totals - np.bincount(problem.groups, weights=np.abs(start), minlength=len(totals))

@@ -110,7 +110,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 while True:
                     try:
                         problem = problem_of(k)
-                        start = self._begin(starts[k], problem)
+                        start = self._start_of(starts[k], problem)
                         if together is not None and goes_on and not watch.halted:
                             start = together.start(k)
                         return self._solve_one(
@@ -263,7 +263,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         """The result to keep where several are optimal; a subclass may choose another one."""
         return result
 
-    def _begin(self, start: Solved | None, problem: Problem) -> Point | None:
+    def _start_of(self, start: Solved | None, problem: Problem) -> Point | None:
         """The solution of an earlier fit as a start, where it has the shape of the problem; None otherwise."""
         if start is None or len(start.beta) != problem.n_samples:
             return None

@@ -135,18 +135,16 @@ class KernelChains:
         estimator._fold = rows
         try:
             fitted = fit_within(estimator, rows.X, rows.y, params, time.perf_counter() - part, place, wishes)
+            if fitted.error is None and not fitted.stopped:
+                rows.end_fit(estimator._solved)
+                if wishes.decides:
+                    again = partial(fit_in_place, estimator, rows.X, rows.y, params)
+                    fitted = decided(fitted, again, self.X, fold, wishes, rows.test)
+                elif rows.test is not None:
+                    fitted = replace(fitted, answers=answers_of(estimator, rows.test))
         finally:
             del estimator._fold
-        if fitted.error is not None or fitted.stopped:
-            return fitted
-        rows.end_fit(estimator._solved)
-        if wishes.decides:
-            again = partial(fit_in_place, estimator, rows.X, rows.y, params)
-            return decided(fitted, again, self.X, fold, wishes, rows.test)
-        if rows.test is None:
-            return fitted
-        answers = answers_of(estimator, rows.test)
-        return replace(fitted, answers=answers)
+        return fitted
 
 
 def _is_ordinary(estimator: Any) -> bool:

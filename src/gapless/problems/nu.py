@@ -74,9 +74,9 @@ class NuProblem(Problem):
 
     @cached_property
     def mean_square(self) -> float:
-        """The mean squared length of the samples, or where there are several offsets, so that the origin says nothing, their distance from their mean.
+        """The mean squared length of the samples; their distance from their mean where several offsets make up for where the origin is.
 
-        It is the mean of 256 samples that have a cost.
+        It is that of 256 samples that have a cost.
         """
         (used,) = np.nonzero(self.cost > 0)
         some = used[np.arange(min(_SOME, len(used))) * len(used) // min(_SOME, len(used))]

@@ -104,7 +104,13 @@ class SmoEngine(Engine):
     rises = True
 
     def __init__(
-        self, solver: SMO, problem: Problem, samples: Samples, entries: Any, beta: np.ndarray, f: np.ndarray | None = None
+        self,
+        solver: SMO,
+        problem: Problem,
+        samples: Samples,
+        entries: Any,
+        beta: np.ndarray,
+        f: np.ndarray | None = None,
     ) -> None:
         self.solver, self.problem, self.samples = solver, problem, samples
         self._rough = not isinstance(entries, tuple) and entries.dtype == np.float32
