@@ -10,6 +10,7 @@ import numpy as np
 from gapless.estimators.solved import Solved
 from gapless.estimators.training_data import take_features
 from gapless.losses import DualBox
+from gapless.problems.nu import NuProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.proof.feasible import feasible
@@ -59,9 +60,9 @@ class KernelFold:
 
     def begin_chain(self) -> None:
         """Forget the solutions of the last chain: the fits to come differ from it in more than ν and C."""
-        self._first: tuple[Problem, np.ndarray] | None = None
-        self._last: tuple[Problem, np.ndarray] | None = None
-        self._now: Problem | None = None
+        self._first: tuple[NuProblem, np.ndarray] | None = None
+        self._last: tuple[NuProblem, np.ndarray] | None = None
+        self._now: NuProblem | None = None
 
     def end_fit(self, solved: list[Solved]) -> None:
         """Keep the solution of a fit that is one problem, for the next one to begin from."""
@@ -73,7 +74,10 @@ class KernelFold:
 
     def start(self, problem: Problem) -> Point | None:
         """Where a problem begins: at the last solution; where C is another one, at the first solution of the last C."""
+        assert isinstance(problem, NuProblem)
         self._now = problem
+        if self._last is not None and self._last[0].n_samples == problem.n_samples:
+            problem.share(self._last[0])
         last = self._last if self._last is None or _unit(self._last[0]) == _unit(problem) else self._first
         if problem.is_linear or last is None or len(last[1]) != problem.n_samples:
             return None

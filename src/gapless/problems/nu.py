@@ -27,6 +27,7 @@ from gapless.kernels.rounding import UNIT
 from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
 
+_OF_SAMPLES = ("diagonal", "magnitudes", "distinct", "panels", "mean_square")  # what does not depend on ν and C
 _SOME = 256  # the samples that tell a mean over all of them, evenly spaced
 
 
@@ -61,6 +62,10 @@ class NuProblem(Problem):
             groups=groups,
             totals=np.array(totals, dtype=np.float64),
         )
+
+    def share(self, other: NuProblem) -> None:
+        """Take over what is known of the samples from a problem that has the same ones, with the same kernel and weights, and another ν or C."""
+        self.__dict__.update({name: other.__dict__[name] for name in _OF_SAMPLES if name in other.__dict__})
 
     def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """As of any problem; the sums are kept, too, for ``known_sums``."""
