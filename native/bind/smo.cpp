@@ -44,7 +44,8 @@ smo::Exact exact_of(nb::object function) {
 }
 
 void make_smo(SmoObject* self, nb::object entries, double error, nb::object exact, nb::object dual, In<double> diagonal, In<Index> groups,
-              In<double> totals, In<double> beta, bool coupled, bool hard, double shift, double zero, double entry_work, bool second_order, double cache_bytes) {
+              In<double> totals, In<double> beta, bool coupled, bool hard, double shift, double zero, double entry_work, bool second_order, double cache_bytes,
+              nb::object f) {
   std::vector<nb::object> kept = {entries, dual, nb::cast(diagonal), nb::cast(groups)};
   smo::SmoEntries from;
   if (nb::isinstance<nb::tuple>(entries)) {
@@ -61,10 +62,12 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
   smo::SmoProblem problem = {dual_of(dual), diagonal.data(), groups.data(), {totals.data(), totals.data() + totals.shape(0)}, coupled, hard,
                              shift, zero, entry_work};
   smo::Exact refresh = exact_of(exact);
+  const auto start_f = f.is_none() ? In<double>() : nb::cast<In<double>>(f);
   std::unique_ptr<smo::Smo> engine;
   {
     nb::gil_scoped_release unlock;
-    engine = smo::make_smo(std::move(problem), from, std::move(refresh), view(beta), {second_order, cache_bytes});
+    engine = smo::make_smo(std::move(problem), from, std::move(refresh), view(beta), {second_order, cache_bytes},
+                           f.is_none() ? Vector() : view(start_f));
   }
   new (self) SmoObject{std::move(kept), std::move(engine)};
 }
@@ -169,7 +172,7 @@ void bind_smo(nb::module_& m) {
   nb::class_<SmoObject>(m, "Smo", "The rounds of SMO on one problem; gapless.solvers.SMO is its public face.")
       .def("__init__", make_smo, nb::arg("entries"), nb::arg("error"), nb::arg("exact"), nb::arg("dual"), nb::arg("diagonal"), nb::arg("groups"),
            nb::arg("totals"), nb::arg("beta"), nb::arg("coupled"), nb::arg("hard"), nb::arg("shift"), nb::arg("zero"), nb::arg("entry_work"),
-           nb::arg("second_order"), nb::arg("cache_bytes"))
+           nb::arg("second_order"), nb::arg("cache_bytes"), nb::arg("f") = nb::none())
       .def(
           "step",
           [](SmoObject& self, double work, double iterations, double gap_target, double kkt_target) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -240,12 +241,14 @@ class Engine final : public Smo {
     Index moved = 0;
     const Index m = part.K.matrix.rows;
     if constexpr (!Dual::is_entropy)
-      if (faced_) {
+      if (faced_ && !turns_.is_walking()) {
         moved = solve_face<T>(part.dual, part.diagonal, part.K.matrix, part.groups, part.coupled, target, beta, f) / 2;
         finishes_ += moved > 0;
       }
     const std::vector<double> before(beta, beta + m);
     const Index taken = by_turns(part, block_size, block_share, target, max_steps, beta, f);
+    // Newton's method has not found the face, and neither have pairs from there: the way goes from face to face.
+    if (moved > 0 && taken > m) turns_.walk_first();
     if constexpr (!Dual::is_entropy)
       if (taken > 0 && options_.second_order) {
         const double entries = static_cast<double>(m) * static_cast<double>(m) * sizeof(T);
@@ -324,6 +327,7 @@ class Engine final : public Smo {
       entering = selection_.entrants(n, up_.data(), down_.data(), groups(), levels_.data(), problem_.coupled, enter_share, table_.inside,
                                      std::max(Index(2), std::min(many, most / 2)));
     }
+    if (table_.size() == 0 && support.free > 0) add_free(most, entering);
     const Index fresh = count(entering.size()), m = table_.size();
     is_whole_ = false;
     if (m + fresh > most) {  // more members leave than must, since each time the entries of all that stay are moved
@@ -344,6 +348,17 @@ class Engine final : public Smo {
       turns_.change_samples();
     }
     work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
+  }
+
+  // The free support vectors of a point that a solve begins from are needed until its end: they enter first, as far as there is room.
+  void add_free(Index most, std::vector<Index>& entering) const {
+    std::vector<Index> free;
+    for (Index k = 0; k < reach_ && count(free.size()) < most; ++k)
+      if (dual_.lower[k] < beta_[k] && beta_[k] < dual_.upper[k] && beta_[k] != 0.0) free.push_back(k);
+    std::vector<Index> both;
+    std::set_union(free.begin(), free.end(), entering.begin(), entering.end(), std::back_inserter(both));
+    if (count(both.size()) > most) both = std::move(free);
+    entering = std::move(both);
   }
 
   // Brings f of these samples up to date with β.

@@ -23,11 +23,21 @@ bool between(const DualBox& dual, Index k, double beta) {
   return dual.lower[k] < beta && beta < dual.upper[k] && (dual.epsilon[k] == 0.0 || beta != 0.0);
 }
 
-}  // namespace
-
-double FaceWalk::expected_work(const DualBox& dual, Index n, const double* beta) {
+double size_of_face(const DualBox& dual, Index n, const double* beta) {
   double size = 0.0;
   for (Index k = 0; k < n; ++k) size += between(dual, k, beta[k]);
+  return size;
+}
+
+}  // namespace
+
+double FaceWalk::work_of_beginning(const DualBox& dual, Index n, const double* beta) {
+  const double size = size_of_face(dual, n, beta);
+  return step_work / 6.0 * size * size * size;
+}
+
+double FaceWalk::expected_work(const DualBox& dual, Index n, const double* beta) {
+  const double size = size_of_face(dual, n, beta);
   return (size + 16.0) * (call_work + step_work * size * size + spread_work * static_cast<double>(n) * 4.0);
 }
 

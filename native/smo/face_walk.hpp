@@ -38,6 +38,9 @@ class FaceWalk {
   // The work, in the unit of SmoAdvance, that a walk from β is expected to take.
   static double expected_work(const DualBox& dual, Index n, const double* beta);
 
+  // The part of it that the factor of the first face takes.
+  static double work_of_beginning(const DualBox& dual, Index n, const double* beta);
+
   // Maximises the dual until no violation is above `target`; writes beta and f. A walk that ended `tired` goes on where β is still what it was.
   End go(const Part& part, double target, double most_work, double* beta, double* f);
 

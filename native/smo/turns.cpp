@@ -24,7 +24,9 @@ Index Turns::solve(BlockSolver<DualBox, double>& blocks, const BlockSolver<DualB
         pairs_ * pair >= patience_ * FaceWalk::expected_work(part.dual, n, beta))
       walk_left_ = walk_room * pairs_ * pair;
     while (walk_left_ > 0.0) {
-      const double room = std::min(walk_left_, static_cast<double>(max_steps - taken) * pair);
+      // A walk that is stopped while it factors its first face has moved next to nothing, and does the same again when it is called next.
+      const double some = std::max(static_cast<double>(max_steps - taken) * pair, walk_room * FaceWalk::work_of_beginning(part.dual, n, beta));
+      const double room = std::min(walk_left_, some);
       const FaceWalk::End end =
           walk_.go({part.dual, part.diagonal, part.K, part.groups, totals, part.coupled}, walk_share * target, room, beta, f);
       walks_ += walk_.moves() > 0;

@@ -14,6 +14,9 @@ class Turns {
   Index solve(BlockSolver<DualBox, double>& blocks, const BlockSolver<DualBox, double>::Part& part, const double* totals, double target,
               Index max_steps, double* beta, double* f);
 
+  // Whether the next solve() goes on with a walk.
+  bool is_walking() const { return first_ || walk_left_ > 0.0; }
+
   // The next solve() begins with a walk.
   void walk_first() { first_ = true; }
 

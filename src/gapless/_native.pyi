@@ -497,7 +497,7 @@ class Smo:
     The rounds of SMO on one problem; gapless.solvers.SMO is its public face.
     """
 
-    def __init__(self, entries: object, error: float, exact: object, dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, hard: bool, shift: float, zero: float, entry_work: float, second_order: bool, cache_bytes: float) -> None: ...
+    def __init__(self, entries: object, error: float, exact: object, dual: object, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coupled: bool, hard: bool, shift: float, zero: float, entry_work: float, second_order: bool, cache_bytes: float, f: object | None = None) -> None: ...
 
     def step(self, work: float, iterations: float, gap_target: float, kkt_target: float) -> tuple[float, float, int]:
         """(pairs, work, 0 for running, 1 for ready or 2 for stalled)"""

@@ -136,7 +136,7 @@ def solve(
     limit = chosen.cap(problem) if max_iter is None else float(max_iter)
     run = None
     try:
-        run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples)
+        run = _Run(problem, chosen, tol, kkt_tol, max_time, callback, check_every, in_samples, point)
         if isinstance(start, Result):  # what the earlier result has proven stays proven
             run.best.keep(point_of(problem, start.certified), run.clock.left())
         return run.go(point, limit, random_state, prove_start)
@@ -159,6 +159,7 @@ class _Run:
         callback: Callback | None,
         check_every: float | None,
         in_samples: bool,
+        start: Point | None = None,
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.check_every = check_every
@@ -174,14 +175,19 @@ class _Run:
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
         # With a kernel w has coefficients in the samples anyway, so that ``in_samples`` asks for something of a linear problem only.
-        self.best = Best(problem, tol, in_samples and problem.is_linear)
+        left = math.inf if start is None else self.clock.left()
+        self.best = Best(problem, tol, in_samples and problem.is_linear, start, left)
         self.last: tuple[Point | None, Iterate] = (None, iterate_of(self.best.zero))  # the newest iterate
         self.found: Iterate | None = None  # the point that the method returns, where that is not its newest iterate
         self.kkt_tol = math.inf if kkt_tol is None or math.isnan(self.best.zero[1].kkt_violation) else kkt_tol
 
     def go(self, start: Point | None, limit: float, seed: int, prove_start: bool = True) -> Result:
         """Let the engine step, with a certificate whenever one is due, until a status ends the solve."""
-        known = None if start is None or not prove_start else self.best.keep(start, self.clock.left())
+        known = None
+        if start is not None and self.best.begins:
+            known = self.best.zero
+        elif start is not None and prove_start:
+            known = self.best.keep(start, self.clock.left())
         # The engine's set-up may take long: both ways to stop are asked before it begins.
         if self.halted is not None and self.halted():
             return self.result(Status.CALLBACK)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.model_selection
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, make_scorer, r2_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 import gapless as gl
 from gapless.model_selection import GridSearchCV, scoring
@@ -90,6 +91,30 @@ def test_a_search_that_counts_knows_the_same(monkeypatch, racing, scorer, y):
     assert len(asked) == 1 and counted[1:] == tuple(others) and counted[0].keys() == columns.keys()
     for name, values in columns.items():
         np.testing.assert_array_equal(counted[0][name], values, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "zero and one", "one label", "frame", "not a number"])
+@pytest.mark.parametrize("scorer", ["accuracy", make_scorer(accuracy_score, normalize=False), "roc_auc"], ids=str)
+@pytest.mark.filterwarnings("ignore")  # of scores that are not defined
+def test_one_class_machines_score_as_in_scikit_learn(kind, scorer):
+    rows, y = X.copy(), np.where(RNG.random(len(Y)) < 0.8, 1, -1)
+    if kind == "float":
+        y = y.astype(float)
+    elif kind == "zero and one":
+        y = (y > 0).astype(int)
+    elif kind == "one label":
+        y = np.ones(len(y), dtype=int)
+    elif kind == "frame":
+        rows, y = pd.DataFrame(rows, columns=list("abcd")), pd.Series(y)
+    elif kind == "not a number":
+        rows[-1, 0] = np.nan
+    settings = {"estimator": gl.OneClassSVM(), "param_grid": {"gamma": [0.1, 1.0]}, "scoring": scorer, "cv": KFold(3)}
+    mine, other = (
+        kind(**settings, refit=False).fit(rows, y) for kind in (GridSearchCV, sklearn.model_selection.GridSearchCV)
+    )
+    for key in other.cv_results_:
+        if "score" in key and "time" not in key:
+            np.testing.assert_array_equal(mine.cv_results_[key], other.cv_results_[key], err_msg=key)
 
 
 def test_the_order_by_promise_follows_the_scores():

@@ -204,7 +204,7 @@ def test_verbose_says_what_is_shared(capsys):
     GridSearchCV(gl.NuSVC(), {"nu": [0.1, 0.3]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines() == [
         "Fitting 3 folds for each of 2 candidates, totalling 6 fits",
-        "NuSVC: 2 candidates are fitted one by one.",
+        "NuSVC: candidates share the checked rows of a fold, and those with one kernel go on from a smaller nu to a larger one.",
     ]
     GridSearchCV(gl.SVC(), {"C": [1, 10]}, cv=3, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
@@ -222,7 +222,8 @@ def test_verbose_says_what_is_shared(capsys):
     )
     GridSearchCV(pipeline(), {"svm": [gl.NuSVC(), gl.SVR(), gl.LinearSVC()]}, cv=3, verbose=1, scoring="r2").fit(X, Y)
     assert capsys.readouterr().out.splitlines()[1] == (
-        "Pipeline: the steps before 'svm' are fitted once a fold for 3 candidates. NuSVC: 1 candidate is fitted one by one."
+        "Pipeline: the steps before 'svm' are fitted once a fold for 3 candidates."
+        " NuSVC: candidates share the checked rows of a fold, and those with one kernel go on from a smaller nu to a larger one."
         " SVR: candidates with one kernel share its Gram matrix where that pays, and go on from a smaller C to a larger one."
         " LinearSVC: candidates share the checked rows of a fold, and those that differ in C alone go on from a smaller C to a larger one."
     )

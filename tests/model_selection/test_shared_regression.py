@@ -226,7 +226,7 @@ def test_only_svr_itself_shares():
         pass
 
     assert isinstance(engine_for(gl.SVR(), X, Y, {}), SharedFits)
-    for estimator in (gl.NuSVR(), Own()):
+    for estimator in (gl.KernelPerceptron(), Own()):
         assert isinstance(engine_for(estimator, X, Y, {}), OneByOne)
 
 

@@ -18,6 +18,7 @@ from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.estimators.every_pair import EveryPair
+from gapless.estimators.kernel_fold import KernelFold
 from gapless.estimators.kernel_spec import (
     KernelSpec,
     call_kernel,
@@ -32,9 +33,12 @@ from gapless.estimators.kernel_spec import (
 )
 from gapless.estimators.parameters import KERNEL, Rule, check_parameters
 from gapless.estimators.report import NOT_FINITE, whose_words
+from gapless.estimators.solved import Solved
 from gapless.estimators.solving import SolvingMixin
 from gapless.estimators.training_data import require_targets, take_features, take_training_data
 from gapless.kernels import Kernel, Panels
+from gapless.problems.problem import Problem
+from gapless.proof.certificate import Point
 from gapless.result import Status
 from gapless.solvers.smo.samples import FEW
 
@@ -47,6 +51,9 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = KERNEL
     _in_samples: ClassVar[bool] = True
     _given: EveryPair | None = None  # what a search has solved of this fit already; set for one fit
+    _fold: KernelFold | None = (
+        None  # the rows of this fit, where a search has taken them for several fits; set for one fit
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -60,6 +67,8 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _take(self, X: Any, y: Any) -> tuple[Any, Any]:
         """(X, y), checked; where the kernel is a function that may take anything, X is left as it was given."""
         check_parameters(self, self._rules)
+        if self._fold is not None:
+            return self._fold.training_data(self)
         if sp.issparse(X) and self.kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
         if takes_anything(self.kernel):
@@ -99,26 +108,43 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         as it is. With ``codes``, the classes of the samples, the samples of one class stand side by side in the matrix, so that a subproblem of two
         classes reads little of it.
         """
-        spec = resolve_kernel(self, X, weight)
+        if self._fold is None:
+            spec, samples, own = self._resolved(X, weight, codes)
+        else:
+            spec, samples, own = self._fold.samples(self, lambda: self._resolved(X, weight, codes))
         self._gamma = spec.gamma
         self._kernel_object = spec.kernel
         self._X_fit = X if spec.pairwise and callable(self.kernel) else None
+        return samples, own
+
+    def _resolved(self, X: Any, weight: np.ndarray, codes: np.ndarray | None) -> tuple[KernelSpec, Any, KernelSpec]:
+        """(the kernel that the parameters name, the samples as the problem sees them, the kernel on those)."""
+        spec = resolve_kernel(self, X, weight)
         if spec.pairwise:
             samples, kernel = gram_samples(
                 call_kernel(self.kernel, X, X) if callable(self.kernel) else X, self.shape_fit_[0]
             )
-            return samples, KernelSpec(kernel, 0.0, True)
+            return spec, samples, KernelSpec(kernel, 0.0, True)
         X = dense_if_small(X)
         if self.solver != "auto" or getattr(self, "C", 1.0) == math.inf or self._given is not None:
-            return X, spec
+            return spec, X, spec
         order = None if codes is None else np.argsort(codes, kind="stable")
         table = None if spec.kernel is None else small_gram(spec.kernel, X, order, lambda: self._room_for(codes))
         if table is None:
-            return X, spec
+            return spec, X, spec
         places = np.arange(X.shape[0], dtype=np.float64)
         if order is not None:
             places[order] = places.copy()
-        return places[:, None], KernelSpec(table, spec.gamma, False)
+        return spec, places[:, None], KernelSpec(table, spec.gamma, False)
+
+    def _start_of(self, start: Solved | None, problem: Problem) -> Point | None:
+        if self._fold is None or self.warm_start:
+            return super()._start_of(start, problem)
+        return self._fold.start(problem)
+
+    def _features(self, X: Any) -> Any:
+        """The rows of a prediction, checked, unless a search has checked them."""
+        return X if self._fold is not None and X is self._fold.test else take_features(self, X, reset=False)
 
     def _room_for(self, codes: np.ndarray | None) -> float:
         """The bytes that a Gram matrix may take where computing it is not quick: where all pairs of classes are small, their own Gram matrices would
@@ -161,7 +187,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _against_support(self, X: Any, coefficients: np.ndarray) -> tuple[Any, Any]:
         """(X, support vectors); the support vectors are dense where they are small, whatever X is."""
         vectors = dense_if_small(kept_matrix(self.support_vectors_, "support_vectors_"))
-        X = take_features(self, X, reset=False)
+        X = self._features(X)
         if vectors.shape[0] != coefficients.shape[0]:
             raise InvalidInputError(f"The internal representation of {type(self).__name__} was altered")
         if vectors.shape[1] != X.shape[1]:
@@ -173,7 +199,7 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
     def _squares(self, X: Any) -> np.ndarray:
         """k(x, x) for each row x of X."""
         if self._kernel_object is not None:
-            X = take_features(self, X, reset=False)
+            X = self._features(X)
             squares = np.empty(X.shape[0])
             with np.errstate(over="ignore", invalid="ignore"):  # an infinite interval is a valid interval
                 for part, rows in in_storage_of(

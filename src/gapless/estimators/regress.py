@@ -104,7 +104,7 @@ class _KernelRegressor(RegressorMixin, SingleKernelEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model; ``certificate_`` tells how close it is to the optimum."""
         X, y = self._take(X, y)
-        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        y = (y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)).astype(np.float64, copy=False)
         return self._fit_one(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -115,7 +115,7 @@ class SolvingMixin(StoringMixin, CallbackSupport):
                 while True:
                     try:
                         problem = problem_of(k) if chain is None else chain.problem(self.C, partial(problem_of, k))
-                        start = _fitting(starts[k], problem)
+                        start = self._start_of(starts[k], problem)
                         if together is not None and goes_on and not watch.halted:
                             start = together.start(k)
                         return self._solve_one(
@@ -272,6 +272,14 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         """The result to keep where several are optimal; a subclass may choose another one."""
         return result
 
+    def _start_of(self, start: Solved | None, problem: Problem) -> Point | None:
+        """The solution of an earlier fit as a start, where it has the shape of the problem; None otherwise."""
+        if start is None or len(start.beta) != problem.n_samples:
+            return None
+        if problem.is_linear and start.w is not None and start.w.shape == (problem.n_features,):
+            return Point(beta=start.beta, w=start.w, b=start.b)
+        return Point(beta=start.beta)
+
     def _starts(self, count: int) -> list[Solved | None]:
         previous = getattr(self, "_solved", None) if self.warm_start else None
         if previous is None or len(previous) != count or not fits(previous, list[Solved]):
@@ -309,15 +317,6 @@ def run_all(run: Callable[[int], Result], todo: Sequence[int], jobs: int, halt: 
             halt()
             wait(futures)
         return [future.result() for future in futures]
-
-
-def _fitting(start: Solved | None, problem: Problem) -> Point | None:
-    """The solution of an earlier fit as a start, where it has the shape of the problem; None otherwise."""
-    if start is None or len(start.beta) != problem.n_samples:
-        return None
-    if problem.is_linear and start.w is not None and start.w.shape == (problem.n_features,):
-        return Point(beta=start.beta, w=start.w, b=start.b)
-    return Point(beta=start.beta)
 
 
 def _refuse(result: Result) -> None:

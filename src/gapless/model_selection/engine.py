@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from gapless import estimators
 from gapless.model_selection.fold import FoldFits
+from gapless.model_selection.kernel_chain import KernelChains
 from gapless.model_selection.linear_chain import LinearChains
 from gapless.model_selection.one_by_one import OneByOne
 from gapless.model_selection.shared import FAMILIES, SharedFits
@@ -37,4 +38,6 @@ def engine_for(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any], n_job
         return SharedFits(estimator, X, y, fit_params, n_jobs)
     if type(estimator) in (estimators.LinearSVC, estimators.LinearSVR):
         return LinearChains(estimator, X, y, fit_params, n_jobs)
+    if type(estimator) in (estimators.NuSVC, estimators.NuSVR, estimators.OneClassSVM):
+        return KernelChains(estimator, X, y, fit_params, n_jobs)
     return OneByOne(estimator, X, y, fit_params, n_jobs)

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.metrics._scorer import _MultimetricScorer, _PassthroughScorer, _Scorer
 from sklearn.model_selection._validation import _score
 from sklearn.utils import _safe_indexing
@@ -16,6 +17,7 @@ from sklearn.utils._array_api import get_namespace
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params, _num_samples
 
+from gapless.estimators import OneClassSVM
 from gapless.model_selection.counting import fewest_rows
 from gapless.model_selection.deciding import answers_of
 from gapless.model_selection.fold import Answers, FittedCandidate
@@ -50,12 +52,17 @@ class FoldScoring:
         start = time.perf_counter()
         fitted = self.answered(fitted, unfitted, fold, metrics)
         answers, counted = fitted.answers, self._counted(metrics, fold)
+        test_scores: Any = self._of_outliers(fitted, unfitted, fold)
         intervals = {} if answers is None else _intervals(metrics, answers, unfitted, fold)
-        if counted is None or answers is None or not (counted.of_labels or np.isfinite(answers.predictions).all()):
+        if (
+            counted is not None
+            and answers is not None
+            and (counted.of_labels or np.isfinite(answers.predictions).all())
+        ):
+            test_scores = counted.score(fold.targets, answers.predictions, fold.weights["score"])
+        elif test_scores is None:
             X_test, y_test = _safe_split(unfitted, self.X, self.y, fold.test, fold.train)
             test_scores = self._scores(self._to_ask(fitted, unfitted), X_test, y_test, fold.params)
-        else:
-            test_scores = counted.score(fold.targets, answers.predictions, fold.weights["score"])
         score_time = time.perf_counter() - start
         if self.return_train_score:
             X_train, y_train = _safe_split(unfitted, self.X, self.y, fold.train)
@@ -103,6 +110,32 @@ class FoldScoring:
             return None
         metric = metrics.get("score")
         return metric if metric is not None and metric.counts(fold.targets, fold.weights["score"]) else None
+
+    def _of_outliers(self, fitted: FittedCandidate, unfitted: Any, fold: ScoredFold) -> float | None:
+        """The accuracy of a one-class machine of ours, where that is the only score and a count; None elsewhere. It has no intervals."""
+        if type(unfitted) is not OneClassSVM or type(self.scorer) is not _Scorer or not self._has_signs:
+            return None
+        if self.scorer._response_method != "predict" or self.score_params.keys() - {"sample_weight"}:
+            return None
+        metric = Metric(
+            self.scorer._score_func, self.scorer._sign, self.scorer._kwargs, True, max(4, self._fewest_rows)
+        )
+        weight = fold.weights["score"]
+        if metric.function is not accuracy_score or not metric.counts(fold.targets, weight):
+            return None
+        X_test, _ = _safe_split(unfitted, self.X, None, fold.test, fold.train)
+        try:
+            return metric.score(fold.targets, fitted.estimator.predict(X_test), weight)
+        except ValueError:  # of test rows that are no numbers, as the scorer then tells
+            return None
+
+    @cached_property
+    def _has_signs(self) -> bool:
+        """Whether all targets are labels that a one-class machine predicts: −1 and 1."""
+        if not self._is_plain:
+            return False
+        y = np.asarray(self.y)
+        return y.ndim == 1 and y.dtype.kind in "if" and bool(np.isin(y, (-1, 1)).all())
 
     def targets(self, rows: Any) -> np.ndarray:
         """The targets of these rows."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -21,10 +22,13 @@ from gapless.data import check_labels, check_matrix, check_targets, check_weight
 from gapless.data.rows import frozen
 from gapless.data.scale import check_cost
 from gapless.errors import InvalidInputError
-from gapless.kernels import Kernel
+from gapless.kernels import Kernel, Linear, Panels
 from gapless.kernels.rounding import UNIT
 from gapless.losses import Shortfall
 from gapless.problems.problem import Problem
+
+_OF_SAMPLES = ("diagonal", "magnitudes", "distinct", "panels", "mean_square")  # what does not depend on ν and C
+_SOME = 256  # the samples that tell a mean over all of them, evenly spaced
 
 
 class NuProblem(Problem):
@@ -58,6 +62,40 @@ class NuProblem(Problem):
             groups=groups,
             totals=np.array(totals, dtype=np.float64),
         )
+
+    def share(self, other: NuProblem) -> None:
+        """Take over what is known of the samples from a problem that has the same ones, with the same kernel and weights, and another ν or C."""
+        self.__dict__.update({name: other.__dict__[name] for name in _OF_SAMPLES if name in other.__dict__})
+
+    def expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """As of any problem; the sums are kept, too, for ``known_sums``."""
+        found = super().expand_bounded(beta)
+        self.__dict__["_known"] = beta.copy(), found[0]
+        return found
+
+    def known_sums(self, beta: np.ndarray) -> np.ndarray | None:
+        before, f = self.__dict__.get("_known", (None, None))
+        return f if before is not None and np.array_equal(before, beta) else None
+
+    @cached_property
+    def mean_square(self) -> float:
+        """The mean squared length of the samples; their distance from their mean where several offsets make up for where the origin is.
+
+        It is that of 256 samples that have a cost.
+        """
+        (used,) = np.nonzero(self.cost > 0)
+        some = used[np.arange(min(_SOME, len(used))) * len(used) // min(_SOME, len(used))]
+        square = float(self.diagonal[some].mean())
+        return square if len(self.totals) == 1 else max(0.0, square - self._mean_entry(some))
+
+    def _mean_entry(self, some: np.ndarray) -> float:
+        """The mean of the kernel's entries among some samples: the squared length of their mean."""
+        given = None if self.kernel is None else self.panels.given
+        if given is not None:
+            gram, places = given
+            return float(gram[np.ix_(places[some], places[some])].mean())
+        panels = Panels(self.kernel or Linear(), self.X, np.float64, some)
+        return float(panels.own(np.ones(len(some))).mean()) / len(some)
 
 
 def one_class(X: Any, *, nu: float = 0.5, kernel: Kernel | None = None, sample_weight: Any = None) -> Problem:

@@ -69,14 +69,23 @@ def _is_hidden(problem: Problem, points: Points, tol: float) -> bool:
 class Best:
     """Bounds on the optimum of a problem that are to differ by at most ``tol``, relative to P.
 
-    ``one_point`` is for a model that is kept as β: both bounds are those of one β, and of a linear problem only w = Σ βᵢxᵢ counts.
+    ``one_point`` is for a model that is kept as β: both bounds are those of one β, and of a linear problem only w = Σ βᵢxᵢ counts. ``start`` is the
+    point that a solve begins with, where it has one, and ``seconds`` what its proof may take for twice the digits.
     """
 
-    def __init__(self, problem: Problem, tol: float, one_point: bool) -> None:
+    def __init__(
+        self, problem: Problem, tol: float, one_point: bool, start: Point | None = None, seconds: float = math.inf
+    ) -> None:
         self.problem, self.tol, self.one_point = problem, tol, one_point
         # The point zero takes no time to prove, so that even an immediate interruption leaves a certified result.
-        # In a ν-form, where zero is not feasible, it is the point that pairs begin with.
-        self.zero = self.points = evaluate(problem, Point(beta=first_point(problem)) if problem.is_nu else Point())
+        # In a ν-form, where zero is not feasible and any other point takes a proof, it is the point that the solve begins with.
+        self.begins = problem.is_nu and start is not None and start.beta is not None
+        if self.begins:
+            assert start is not None
+            self.zero = self._one(start, seconds) if one_point else self._prove(start, seconds)
+        else:
+            self.zero = evaluate(problem, Point(beta=first_point(problem)) if problem.is_nu else Point())
+        self.points = self.zero
         self._combined: tuple[Points, Certificate] | None = None
 
     @property

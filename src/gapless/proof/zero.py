@@ -6,15 +6,14 @@ import math
 
 import numpy as np
 
-from gapless.kernels import Linear, Panels
 from gapless.losses import Shortfall
+from gapless.problems.nu import NuProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Certificate
 
 # A w counts as zero where its length is at most a share of S·R, within these bounds: a tenth of tol. Below the least share the rounding of Kβ hides
 # an optimum of zero; the square of the largest one, 1e-8, is well below what a tol of 1e-3, the estimators' own, distinguishes.
 _LEAST, _PART, _MOST = 1e-6, 0.1, 1e-4
-_SOME = 256  # the samples that tell R, evenly spaced
 
 
 def vanishes(problem: Problem, certificate: Certificate, tol: float) -> bool:
@@ -55,25 +54,10 @@ def zero_scale(problem: Problem) -> float:
     """½ (S·R)² of a one-class machine or a ν-SVC; 0 of other problems, whose optimum is not zero."""
     if not _may_vanish(problem):
         return 0.0
-    (used,) = np.nonzero(problem.cost > 0)
-    some = used[np.arange(min(_SOME, len(used))) * len(used) // min(_SOME, len(used))]
-    square = float(problem.diagonal[some].mean())
-    if len(problem.totals) > 1:
-        square = max(0.0, square - _mean_entry(problem, some))
-    return 0.5 * float(np.abs(problem.totals).sum()) ** 2 * square
-
-
-def _mean_entry(problem: Problem, some: np.ndarray) -> float:
-    """The mean of the kernel's entries among some samples: the squared length of their mean."""
-    given = None if problem.kernel is None else problem.panels.given
-    if given is not None:
-        gram, places = given
-        return float(gram[np.ix_(places[some], places[some])].mean())
-    return float(Panels(problem.kernel or Linear(), problem.X, np.float64, some).own(np.ones(len(some))).mean()) / len(
-        some
-    )
+    assert isinstance(problem, NuProblem)
+    return 0.5 * float(np.abs(problem.totals).sum()) ** 2 * problem.mean_square
 
 
 def _may_vanish(problem: Problem) -> bool:
     """Whether zero may be the optimum: of the one-class machine and of a ν-SVC, while that of a ν-SVR is of the size of its targets."""
-    return problem.is_nu and isinstance(problem.loss, Shortfall) and not problem.loss.target.any()
+    return isinstance(problem, NuProblem) and isinstance(problem.loss, Shortfall) and not problem.loss.target.any()

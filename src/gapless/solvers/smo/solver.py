@@ -80,6 +80,7 @@ class SMO(Solver):
 
     def init(self, problem: Problem, start: Point | None, rng: np.random.Generator) -> SmoEngine:
         beta = begin(problem) if start is None else feasible(problem, start_beta(problem, start))[0]
+        known = None
         if problem.n_samples <= FEW:
             samples = Samples.of(problem)
             entries: Any = problem.panels
@@ -87,29 +88,40 @@ class SMO(Solver):
                 entries = entries.given or entries
         else:
             samples, entries = _distinct(problem, rng)
+            known = problem.known_sums(beta)
             beta = samples.joined(beta)
-        return SmoEngine(self, problem, samples, entries, beta)
+        if known is not None and samples.order is not None:
+            known = known[samples.order]
+        return SmoEngine(self, problem, samples, entries, beta, known)
 
 
 class SmoEngine(Engine):
-    """The native engine on the distinct samples; ``point`` spreads its β to all samples."""
+    """The native engine on the distinct samples; ``point`` spreads its β to all samples. ``f`` are the sums Kβ where they are known."""
 
     rises = True
 
-    def __init__(self, solver: SMO, problem: Problem, samples: Samples, entries: Any, beta: np.ndarray) -> None:
+    def __init__(
+        self,
+        solver: SMO,
+        problem: Problem,
+        samples: Samples,
+        entries: Any,
+        beta: np.ndarray,
+        f: np.ndarray | None = None,
+    ) -> None:
         self.solver, self.problem, self.samples = solver, problem, samples
         self._rough = not isinstance(entries, tuple) and entries.dtype == np.float32
         self._pairs = 0.0
-        self._begin(entries, beta)
+        self._begin(entries, beta, f)
 
-    def _begin(self, entries: Any, beta: np.ndarray) -> None:
+    def _begin(self, entries: Any, beta: np.ndarray, f: np.ndarray | None = None) -> None:
         solver, problem, samples = self.solver, self.problem, self.samples
         self.entries = entries
         native, error = (entries, 0.0) if isinstance(entries, tuple) else (entries.native, entries.error)
         self.native = _native.Smo(
             native, error, _exact(problem, samples), samples.dual, samples.diagonal, samples.groups, problem.totals, beta,
             problem.intercept == "free", problem.is_hard, problem.shift, zero_scale(problem), problem.entry_work,
-            solver.pairs == "second_order", solver.cache_mb * 2**20,
+            solver.pairs == "second_order", solver.cache_mb * 2**20, f,
         )  # fmt: skip
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
