@@ -14,6 +14,8 @@ constexpr double ridge_share = 1e-12;  // what is added to M's diagonal, as a sh
 constexpr int most_repeats = 4;        // steps on one face, each of which removes what the ridge and rounding left of the one before
 constexpr double solved = 0.1;         // a face is solved where its slopes differ by at most this share of the violation outside it
 constexpr double exact = 1e-13;        // the sum of a group is its total where it misses it by at most this share of Σ|β|
+constexpr double rounded = 0.1;        // variables near their ends are put there where that moves no f by more than this share of the target,
+constexpr double sum_room = 0.25;      // and no sum by more than this share of what a variable has room for
 constexpr double more_share = 0.8;     // variables join beside the one that violates most where they violate by this share of it,
 constexpr Index most_more = 4;         // and so many at most
 constexpr Index most_still = 16;       // steps in a row in which nothing moved: rounding hides the way
@@ -84,6 +86,7 @@ FaceWalk::End FaceWalk::go(const Part& part, double target, double most_work, do
       continue;
     }
     if (done) {
+      round_to_ends(part, target, beta);
       settle(part, beta, f);
       return End::reached;
     }
@@ -242,6 +245,29 @@ void FaceWalk::bring_up_to_date(const Part& part, const double* beta, double* f)
   const Matrix<const double> K = part.K.with(moved_);
   spread<double>({K.data, n, n, K.stride}, moved_, change_.data(), f);
   work_ += spread_work * static_cast<double>(n) * static_cast<double>(moved_.size() + 2);
+}
+
+// Puts variables that are within rounding of an end of their piece there: a step to the maximum over a face leaves them short of it by what the
+// condition of M makes of rounding, and what is nearly zero would count as a support vector. All of them together move no f by more than a small share
+// of the target. A variable of their group that is far from its ends takes what they leave of the sum (settle).
+void FaceWalk::round_to_ends(const Part& part, double target, double* beta) const {
+  const double longest = *std::max_element(part.diagonal, part.diagonal + part.K.matrix.rows);
+  std::vector<double> room(members_.size(), part.coupled ? 0.0 : infinity);
+  std::vector<std::pair<double, std::size_t>> near;
+  for (std::size_t k = 0; k < rows_.size(); ++k) {
+    const double apart = std::min(high_[k] - beta[rows_[k]], beta[rows_[k]] - low_[k]);
+    room[group_[k]] = std::max(room[group_[k]], sum_room * apart);
+    if (apart * std::sqrt(part.diagonal[rows_[k]] * longest) <= rounded * target) near.emplace_back(apart, k);
+  }
+  std::sort(near.begin(), near.end());
+  double left = rounded * target;
+  for (const auto& [apart, k] : near) {
+    left -= apart * std::sqrt(part.diagonal[rows_[k]] * longest);
+    room[group_[k]] -= apart;
+    if (left < 0.0 || room[group_[k]] < 0.0) return;
+    double& value = beta[rows_[k]];
+    value = high_[k] - value < value - low_[k] ? high_[k] : low_[k];
+  }
 }
 
 // Brings f up to date with β, whose sums become the totals exactly: what a sum is short of is added to the variable that is farthest from the ends of

@@ -57,6 +57,7 @@ class FaceWalk {
   bool newton(const Part& part);
   void find_levels();
   Index move(const Part& part, double* beta);  // the place of the variable that meets a bound, −1 where none does
+  void round_to_ends(const Part& part, double target, double* beta) const;
   void settle(const Part& part, double* beta, double* f);
   void bring_up_to_date(const Part& part, const double* beta, double* f);
   double find_short(const Part& part, const double* beta);  // the largest of them, as a share of Σ|β|

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from gapless.background import in_background
 from gapless.blas import one_blas_thread
-from gapless.errors import Interrupted, InvalidInputError
+from gapless.errors import Interrupted
 from gapless.kernels import Validity
 from gapless.problems.problem import Problem
 from gapless.problems.tube import is_hard_tube, narrowed
@@ -22,12 +21,14 @@ from gapless.proof.exact_ray import equal_rows_ray
 from gapless.proof.hard import beta_of_model
 from gapless.proof.points import CertifiedPoint
 from gapless.proof.separability import find_ray
+from gapless.proof.twofold import measured
 from gapless.proof.zero import vanishes
 from gapless.record import changed
 from gapless.result import Result, Status, result_type
 from gapless.solvers import Solver
 from gapless.solvers.base import QUANTUM, Budget, Engine, Outcome, Targets
-from gapless.solvers.opening import as_start, covering_solver, point_of
+from gapless.solvers.last_digits import is_blurred, refined
+from gapless.solvers.opening import as_start, check_options, covering_solver, point_of
 from gapless.solvers.seed import Seed
 from gapless.trace import Ascent, Callback, Progress, Trace
 
@@ -57,6 +58,9 @@ AHEAD = 0.8
 
 # What the targets of an engine are multiplied by where the engine thought itself done and the proof did not agree; by hand, about half a digit.
 STRICTER = 0.3
+
+# How often a solve looks for the last digits of a KKT violation: another point than the first may be near enough to the optimum for that.
+ATTEMPTS = 4
 
 # The most kernel entries that the certificate after an interruption may take: some tenths of a second.
 _MOMENT = 1e8
@@ -128,9 +132,7 @@ def solve(
     >>> result.status.name, result.certificate.relative_gap <= 1e-6
     ('CONVERGED', True)
     """
-    _check_bounds(tol, max_iter, max_time, check_every)
-    if not (isinstance(random_state, Integral) and random_state >= 0):
-        raise InvalidInputError(f"random_state must be a whole number of at least 0; got {random_state!r}.")
+    check_options(tol, max_iter, max_time, check_every, random_state)
     chosen = covering_solver(problem, solver, tol, max_time)
     point = as_start(problem, start)
     limit = chosen.cap(problem) if max_iter is None else float(max_iter)
@@ -174,6 +176,7 @@ class _Run:
         self.ascent = Ascent()
         self.ray: np.ndarray | None = None
         self.separable: bool | None = None
+        self.attempts = ATTEMPTS
         # With a kernel w has coefficients in the samples anyway, so that ``in_samples`` asks for something of a linear problem only.
         left = math.inf if start is None else self.clock.left()
         self.best = Best(problem, tol, in_samples and problem.is_linear, start, left)
@@ -238,6 +241,8 @@ class _Run:
                 status = Status.STALLED
             if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
                 status = Status.ROUNDING  # no digits are left to prove more with
+            if status in (Status.STALLED, Status.ROUNDING) or (status is None and outcome is Outcome.READY):
+                status = self.last_digits(status) or status
             if outcome is Outcome.READY:  # where the loop goes on, the proof did not agree
                 targets = targets.times(STRICTER)
         return self.result(status)
@@ -308,6 +313,24 @@ class _Run:
             return status
         progress = Progress(self.solver.name, self.iterations, seconds, certificate, self.tol, *values, iterate)
         return Status.CALLBACK if self.callback(progress) else None
+
+    def last_digits(self, ending: Status | None) -> Status | None:
+        """Where rounding alone keeps the KKT violation of a model above its bound, another point with the digits that it lacks.
+
+        Returns the status that this point ends the solve with, if any.
+        """
+        if self.kkt_tol == math.inf or self.attempts == 0 or not self.best.certificate.relative_gap <= self.tol:
+            return None
+        beta = self.best.points[1].beta
+        if ending is None and not is_blurred(self.problem, beta, self.kkt_tol):
+            return None
+        self.attempts -= 1
+        better = refined(self.problem, beta, self.kkt_tol, self.clock.left())
+        if better is None:
+            return None
+        primal, dual = self.best.keep(Point(beta=better), self.clock.left())
+        self.found = None
+        return self.check(Point(beta=better), known=(primal, measured(self.problem, dual)))
 
     def judged(self, found: Points, ending: Status | None) -> Status | None:
         """The status that the newest point and the best bounds end the solve with, if any."""
@@ -407,11 +430,3 @@ class _Run:
 
 def _is_finite(*arrays: np.ndarray | None) -> bool:
     return all(bool(np.isfinite(array).all()) for array in arrays if array is not None)
-
-
-def _check_bounds(tol: float, max_iter: float | None, max_time: float | None, check_every: float | None) -> None:
-    if not isinstance(tol, (float, Real)) or not tol >= 0:
-        raise InvalidInputError(f"tol must be a number of at least 0; got {tol!r}.")
-    for name, value in (("max_iter", max_iter), ("max_time", max_time), ("check_every", check_every)):
-        if value is not None and not (isinstance(value, (float, Real)) and value > 0):
-            raise InvalidInputError(f"{name} must be positive or None; got {value!r}.")

@@ -176,6 +176,20 @@ def test_a_linear_kernel_on_few_features_is_a_linear_machine():
     np.testing.assert_allclose(model.coef_, model.dual_coef_ @ model.support_vectors_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("model", [gl.SVC(), gl.NuSVC(nu=0.3), gl.SVR(), gl.NuSVR(), gl.OneClassSVM(nu=0.2)], ids=repr)
+def test_a_linear_kernel_predicts_by_its_weights(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8)) + 1.0
+    y = X[:, 0] + 0.3 * rng.normal(size=200) > 1.0
+    model = clone(model).set_params(kernel="linear").fit(X, y)
+    expected = X @ model.coef_.ravel() + model.intercept_
+    predict = model.decision_function if hasattr(model, "decision_function") else model.predict
+    monkeypatch.setattr("gapless.estimators.base.Panels", None)  # no kernel value is computed
+    for samples in (X, sp.csr_array(X), X.astype(np.float32).astype(np.float64)):
+        np.testing.assert_allclose(predict(samples), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(predict(X), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("density", [0.05, 0.3])
 @pytest.mark.parametrize(
     "model", [gl.LinearSVC(loss="hinge"), gl.LinearSVC(C=10.0), gl.LinearSVR(epsilon=0.1)], ids=repr

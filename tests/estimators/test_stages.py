@@ -101,6 +101,26 @@ def test_wide_samples_with_noise_take_an_interior_point_behind_the_pairs(monkeyp
     assert asked and model.certificate_.relative_gap <= 1e-3 and model.certificate_.kkt_violation <= 1e-3
 
 
+@pytest.mark.parametrize("C", [0.01, 100.0])
+def test_more_than_two_thousand_features_as_they_are(C):
+    """Unscaled, and far from zero: ``auto`` took epochs there, which took seconds for what pairs do in a moment, or did not end."""
+    rng = np.random.default_rng(0)
+    X, y = wide(2100, 2200, 0.02)
+    model = fitted(gl.SVC(kernel="linear", C=C, max_time=60.0), np.abs(X) * 100.0 * np.exp(rng.normal(size=2200)), y)
+    assert model.certificate_.relative_gap <= 1e-3 and model._solved[0].solver == "smo"
+
+
+def test_very_wide_samples_with_noise_take_an_interior_point_in_the_end(monkeypatch):
+    """Beyond ``_WIDEST`` features the interior point ends at its gap, and pairs go on from there."""
+    asked, second = [], stages._second_order
+    monkeypatch.setattr(stages, "_second_order", lambda *args, **options: asked.append(1) or second(*args, **options))
+    monkeypatch.setattr(stages, "_WIDEST", 100)
+    monkeypatch.setattr(stages, "_CREEPING", 3)
+    X, y = wide(2100, 150, 0.2)
+    model = fitted(gl.SVC(kernel="linear", C=100.0), X, y)
+    assert asked and model.certificate_.relative_gap <= 1e-3 and model.certificate_.kkt_violation <= 1e-3
+
+
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_a_regression_on_wide_samples(C):
     X, y = wide(2100, 300, 0.0)
@@ -110,7 +130,7 @@ def test_a_regression_on_wide_samples(C):
 
 
 def test_pairs_come_first_where_samples_are_wide():
-    for n, d, expected in ((2100, 1500, True), (4000, 4, False), (500, 4, True)):
+    for n, d, expected in ((2100, 1500, True), (2100, 2200, True), (4000, 4, False), (500, 4, True)):
         X, y = wide(n, d, 0.1)
         assert stages.begins_with_pairs(gl.Problem(X, y), 1e-3) is expected
     X, y = wide(2100, 200, 0.1)

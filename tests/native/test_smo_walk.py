@@ -142,6 +142,24 @@ def test_equal_samples_and_samples_of_no_weight():
     assert value(dual, K, beta) == pytest.approx(best_value(dual, K), rel=1e-7)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_variables_that_belong_at_an_end_of_their_box_are_put_there(seed):
+    """More samples on the margin than the model needs: the β of all but one are zero at the optimum, of which rounding and the ridge left 1e-13."""
+    rng = np.random.default_rng(seed)
+    Z = np.zeros((7, 6))
+    Z[:, 0], Z[0, 0] = 1.0, -1.0
+    Z[2:, 1:] = np.eye(5) * 10.0 ** rng.uniform(-2, 2, size=(5, 1))
+    X = Z @ np.linalg.qr(rng.normal(size=(6, 6)))[0].T
+    K = np.ascontiguousarray(X @ X.T)
+    dual = Hinge().dual_box(Z[:, 0].copy(), np.full(7, 10.0))
+    beta = np.concatenate([[-0.5], np.full(6, 0.5 / 6)])
+    end, _, beta, _ = walk(dual, K, beta)
+    assert end == REACHED
+    check_feasible(dual, beta, np.zeros(7, dtype=np.int64), [0.0], True)
+    assert not ((beta != 0) & (np.abs(beta) <= 1e-12)).any()
+    assert violation(dual, K, beta, np.zeros(7, dtype=np.int64), True) <= 1e-7
+
+
 def test_a_bound_on_its_work_is_kept():
     dual, K = data("hinge", "wide_rbf", n=200)
     end, spent, _, _ = walk(dual, K, np.zeros(200), work=3e4)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -112,6 +114,47 @@ def test_gram_matrices(binary):
     called = gl.certify(svm.SVC(kernel=lambda A, B: A @ B.T, tol=1e-6).fit(X, y), X, y)
     named = gl.certify(svm.SVC(kernel="linear", tol=1e-6).fit(X, y), X, y)
     assert_allclose([given.primal, called.primal], named.primal, rtol=1e-9)
+
+
+def heavy_tails():
+    """Eight features of scales from 0.01 to 1,000 with heavy tails: the terms of w cancel, and few digits of their sum are left."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_t(2, size=(400, 8))
+    score = Z[:, 0] + Z[:, 3] - Z[:, 6] + rng.standard_t(2, size=400)
+    return Z * np.logspace(-2, 3, 8), score
+
+
+@pytest.mark.parametrize("form", ["SVC", "SVR"])
+def test_a_linear_model_is_judged_as_well_as_its_fit(form):
+    """What summing w may have been rounded by was counted as a gap of 1e-3 and more, whatever the gap of the model was."""
+    X, score = heavy_tails()
+    y = (score > 0).astype(int) if form == "SVC" else score
+    model = getattr(gl, form)(kernel="linear", C=100.0).fit(X, y)
+    certificate, plain = gl.certify(model, X, y), gl.certify(model, X, y, independent=True)
+    assert certificate.relative_gap <= 2.0 * model.certificate_.relative_gap + 1e-9
+    assert certificate.rounding <= 1e-10 * certificate.primal
+    assert_allclose([certificate.primal, certificate.dual], [plain.primal, plain.dual], rtol=1e-6)
+    assert gl.certify(model, sp.csr_array(X), y).primal == pytest.approx(certificate.primal, rel=1e-12)
+    model.intercept_ = model.intercept_ + 1.0
+    tampered = gl.certify(model, X, y)
+    assert tampered.primal > 1.001 * certificate.primal and tampered.dual == certificate.dual
+
+
+@pytest.mark.filterwarnings("ignore:Solver terminated early")
+@pytest.mark.parametrize("library", [svm, gl], ids=["sklearn", "gapless"])
+def test_the_value_of_a_linear_model_is_the_exact_one(library):
+    """P of the coefficients and the intercept in rational arithmetic is not above the bound, nor further below it than twice the digits tell."""
+    X, score = heavy_tails()
+    y = (score > 0).astype(int)
+    model = library.SVC(kernel="linear", C=100.0, max_iter=10_000).fit(X, y)
+    rows = [[Fraction(v) for v in row] for row in X.tolist()]
+    beta = list(map(Fraction, model.dual_coef_[0].tolist()))
+    w = [sum(b * rows[i][j] for b, i in zip(beta, model.support_, strict=True)) for j in range(8)]
+    f = [sum(v * x for v, x in zip(w, row, strict=True)) + Fraction(float(model.intercept_[0])) for row in rows]
+    losses = (max(Fraction(0), 1 - (v if label else -v)) for v, label in zip(f, y, strict=True))
+    value = sum(v * v for v in w) / 2 + 100 * sum(losses)
+    primal = Fraction(gl.certify(model, X, y).primal)
+    assert value <= primal <= value * (1 + Fraction(1, 10**10))
 
 
 def libsvm_text(model, labels):

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
 
+from gapless import _native
 from gapless.data.labels import check_objects
 from gapless.data.namespace import NamespaceMixin
 from gapless.data.products import row_products
-from gapless.data.rows import kept_matrix
+from gapless.data.rows import as_rows, kept_matrix
 from gapless.data.structure import check_kind, check_structure
 from gapless.data.validate import as_weights
 from gapless.errors import InvalidInputError, UnsupportedError
@@ -36,7 +37,7 @@ from gapless.estimators.report import NOT_FINITE, whose_words
 from gapless.estimators.solved import Solved
 from gapless.estimators.solving import SolvingMixin
 from gapless.estimators.training_data import require_targets, take_features, take_training_data
-from gapless.kernels import Kernel, Panels
+from gapless.kernels import Kernel, Linear, Panels
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
 from gapless.result import Status
@@ -171,7 +172,8 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         if self._kernel_object is None:
             return self._kernel_values(X, coefficients) + offsets
         X, vectors = self._against_support(X, coefficients)
-        fast = Panels(self._kernel_object, vectors) if X.shape[0] * vectors.shape[0] >= _MANY else None
+        slow = X.shape[0] * vectors.shape[0] >= _MANY and not _has_weights(self._kernel_object, coefficients)
+        fast = Panels(self._kernel_object, vectors) if slow else None
         if fast is None or not fast.has_bounds:
             return _expand(self._kernel_object, X, vectors, coefficients) + offsets
         values, bounds = np.empty((2, X.shape[0], coefficients.shape[1]))
@@ -287,8 +289,18 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
 def _expand(kernel: Kernel, X: Any, vectors: Any, coefficients: np.ndarray) -> np.ndarray:
     """Σ over the vectors v of k(x, v) · coefficients, with the same bits for a sample alone and for a sample of a batch."""
     out = np.zeros((X.shape[0], coefficients.shape[1]))
-    if len(coefficients):
+    if len(coefficients) and _has_weights(kernel, coefficients):
+        w = np.empty((vectors.shape[1], 1))
+        _native.rmatvec(as_rows(vectors), vectors.shape[1], np.ascontiguousarray(coefficients), w)
+        for part, rows in in_storage_of(vectors, X):
+            out[part] = row_products(rows, w)
+    elif len(coefficients):
         panels = Panels(kernel, vectors, np.float64, repeatable="apply")
         for part, rows in in_storage_of(vectors, X):
             out[part] = panels.apply(rows, coefficients)
     return out
+
+
+def _has_weights(kernel: Kernel, coefficients: np.ndarray) -> bool:
+    """Whether f is computed as ⟨w, x⟩: of one model with a linear kernel, whose w takes no longer than the kernel values of a single sample."""
+    return isinstance(kernel, Linear) and coefficients.shape[1] == 1

@@ -29,6 +29,7 @@ from gapless.problems.problem import Problem
 from gapless.proof.best import prove
 from gapless.proof.certificate import Certificate, Point, combine
 from gapless.proof.interval import Reach
+from gapless.proof.twofold import measured
 from gapless.record import changed
 from gapless.result import Result, Status
 from gapless.solve import solve
@@ -357,6 +358,8 @@ def _one_point(result: Result, tol: float) -> Result:
     if result.certificate.own_weights:
         return result
     primal, dual = prove(result.problem, Point(beta=result.beta), tol)
+    if dual.kkt_violation > result.certificate.kkt_violation:  # which may have been measured in twice the digits
+        dual = measured(result.problem, dual)
     own = result.problem.weights(dual.beta)
     stretch = 1.0 if primal.own else float(np.linalg.norm(np.asarray(primal.w))) / (float(np.linalg.norm(own)) or 1.0)
     return replace(result, beta=stretch * dual.beta, offsets=primal.offsets, certificate=combine(primal, dual))

@@ -10,7 +10,6 @@ matrices, and a pair takes no longer with a thousand features than with one, whi
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any
 
@@ -33,13 +32,16 @@ _UNDONE = (Status.MAX_ITER, Status.STALLED)  # pairs that end so leave something
 _PAIRS = 3  # pairs for each sample before another method is thought of: most fits for which pairs are the right method are done by then
 SMALL = 2000
 """The most samples of a small subproblem."""
-_WIDE = 500  # the most features for which a step of the interior point takes a moment,
-_WIDEST = 2000  # and the most for which it takes a second: dense rows alone
+_WIDE = 500  # the most features for which a step of the interior point takes a moment: the most of sparse rows, whose systems are dense
+_WIDEST = 2000  # and the most for which it takes a second
 # Nanoseconds, roughly: a sample in a pair; of an interior point its steps, and in one of them the entries of a row and a multiplication of matrices.
 _SAMPLE, _STEPS, _STEP, _ENTRY, _FLOP = 2.0, 30, 1e5, 1.6, 0.05
 _LARGE_FLOP = 0.02  # the same of a large subproblem, whose matrices are large
 # Of a large subproblem: a pair, which reads a block of the samples alone; a kernel entry without its products, and one product.
 _PAIR, _KERNEL_ENTRY, _PRODUCT = 400.0, 0.5, 0.01
+# Of a large subproblem whose interior point takes more than a second a step: a pair of many, with all that comes and goes between them, for what is
+# expected of an interior point, which is more than it takes (2,200 features of 6,000 samples: 2.5 µs a pair, and 0.4 of what is expected).
+_LONG_PAIR = 6000.0
 # Pairs for each sample after which another method takes over in any case: fits that need more need thousands.
 _CREEPING = 300
 _BEGUN = 10  # pairs for each sample that the easiest problems take
@@ -52,8 +54,10 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
     by much.
     """
     n, max_iter, X = problem.n_samples, options["max_iter"], None if problem.is_nu else few_features(*problem.formula)
-    patience = math.inf if X is None or problem.is_hard else n * turns(X, n)
-    if patience >= (SMO.max_iter if max_iter is None else max_iter):
+    if X is None or problem.is_hard:
+        return solve(problem, pairs, **options)
+    patience = min(n * turns(X, n), SMO.max_iter)
+    if max_iter is not None and patience >= max_iter:
         return solve(problem, pairs, **options)
     began = time.perf_counter()
     first = solve(problem, pairs, **{**options, "max_iter": patience})
@@ -87,8 +91,11 @@ def turns(X: Any, n: int) -> float:
     """How many pairs for each of n samples take as long as the interior point is expected to, on as many rows of X; at least a few."""
     if n <= SMALL:
         return max(_PAIRS, _second_order_cost(X, n) / (_SAMPLE * n * n))
+    cost = _second_order_cost(X, n)
+    if min(n, X.shape[1]) > _WIDEST:
+        return max(_CREEPING, cost / (_LONG_PAIR * n))
     # Large problems whose pairs pay are done in half of the time.
-    return min(_CREEPING, max(_PAIRS, _second_order_cost(X, n) / (2.0 * _PAIR * n)))
+    return min(_CREEPING, max(_PAIRS, cost / (2.0 * _PAIR * n)))
 
 
 def _second_order_cost(X: Any, n: int) -> float:
@@ -125,7 +132,11 @@ def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
 
 
 def _second_order(problem: Problem, X: Any, **options: Any) -> Result:
-    """The same problem as a linear one on the rows of X, by an interior point."""
+    """The same problem as a linear one on the rows of X, by an interior point.
+
+    Of many features it is solved to its gap alone: pairs are quicker than its exact end, whose system is as large as there are samples on the margin.
+    """
+    options["kkt_tol"] = options["kkt_tol"] if min(X.shape) <= _WIDEST else None
     linear = Problem(
         X, problem.y, loss=problem.loss, C=1.0, sample_weight=problem.cost, intercept=problem.intercept,
         intercept_scale=problem.intercept_scale,
@@ -134,10 +145,10 @@ def _second_order(problem: Problem, X: Any, **options: Any) -> Result:
 
 
 def few_features(kernel: Kernel | None, X: Any) -> Any:
-    """X under a linear kernel, where a system of its features, or of as many coordinates as samples, takes a moment; None elsewhere."""
+    """X under a linear kernel, where a system of its features, or of as many coordinates as samples, is no larger than X or small; else None."""
     if kernel is not None and not isinstance(kernel, Linear):
         return None
-    return X if min(X.shape) <= (_WIDE if sp.issparse(X) else _WIDEST) else None
+    return X if not sp.issparse(X) or min(X.shape) <= _WIDE else None
 
 
 def _joined(first: Result, last: Result) -> Trace:

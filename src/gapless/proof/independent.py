@@ -24,7 +24,7 @@ from gapless.problems.tube import is_hard_tube
 from gapless.proof.best_b import with_best_b
 from gapless.proof.certificate import DualPoint, Point, PrimalPoint, evaluate, refutes
 from gapless.proof.exact_ray import is_exact_ray
-from gapless.proof.kkt import at_bounds
+from gapless.proof.kkt import slope_violation
 from gapless.proof.outward import plain_sums
 
 _ROWS = 8192  # rows of X that are converted to float64 at a time: some 60 MB of a thousand features
@@ -59,7 +59,7 @@ def evaluate_independently(problem: Problem, point: Point) -> tuple[PrimalPoint,
     if scale != 1.0:
         beta = np.clip(scale * beta, problem.dual.lower, problem.dual.upper)
         f, square, b = scale * f, scale * scale * square, scale * b
-    violation = _violation(problem, beta, f + b)
+    violation = slope_violation(problem, beta, f + b)
     dual = DualPoint(value, beta, box_violation, sum_violation, violation, refutation=problem.refutation)
     if isinstance(point, Point) and point.offsets is not None:
         return level(problem, _as_it_stands(problem, point, point.offsets), dual)
@@ -223,21 +223,6 @@ def _dual_value(problem: Problem, beta: np.ndarray, square: float) -> tuple[floa
     scale = min(linear / curvature, room)
     scale = 1.0 if abs(scale - 1.0) < _ONE else scale
     return scale, scale * linear - 0.5 * scale * scale * curvature
-
-
-def _violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
-    """LIBSVM's criterion: in a group of fixed sum the steepest rise of D less its smallest fall, otherwise the steepest slope of one variable."""
-    box = problem.dual
-    if not isinstance(box, DualBox):
-        return math.nan
-    at_lower, at_upper = at_bounds(problem, beta)
-    rise, fall = (slope - f for slope in problem.loss.dual_slopes(problem.y, problem.cost, beta))
-    rise = np.where(at_upper, -np.inf, rise)
-    fall = np.where(at_lower, np.inf, fall)
-    if problem.intercept != "free":
-        return max(0.0, float(rise.max()), -float(fall.min()))
-    groups = [problem.groups == g for g in range(len(problem.totals))]
-    return max(0.0, *(float(rise[g].max(initial=-np.inf) - fall[g].min(initial=np.inf)) for g in groups))
 
 
 # --- the primal side

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapless.blas import one_blas_thread
+from gapless.losses import DualBox
 from gapless.problems.problem import Problem
 from gapless.proof.points import Point, check_point
 
@@ -103,3 +104,21 @@ def at_bounds(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.ndarra
     width = upper - lower
     slack = _BOUND_WIDTH * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
     return beta <= lower + slack, beta >= upper - slack
+
+
+def slope_violation(problem: Problem, beta: np.ndarray, f: np.ndarray) -> float:
+    """LIBSVM's criterion at decision values f: in a group of fixed sum the steepest rise of D less its smallest fall.
+
+    Without a sum it is the steepest slope of one variable; NaN for the entropy, whose slopes are infinite at its ends.
+    """
+    box = problem.dual
+    if not isinstance(box, DualBox):
+        return math.nan
+    at_lower, at_upper = at_bounds(problem, beta)
+    rise, fall = (slope - f for slope in problem.loss.dual_slopes(problem.y, problem.cost, beta))
+    rise = np.where(at_upper, -np.inf, rise)
+    fall = np.where(at_lower, np.inf, fall)
+    if problem.intercept != "free":
+        return max(0.0, float(rise.max()), -float(fall.min()))
+    groups = [problem.groups == g for g in range(len(problem.totals))]
+    return max(0.0, *(float(rise[g].max(initial=-np.inf) - fall[g].min(initial=np.inf)) for g in groups))

@@ -20,6 +20,7 @@ from gapless.problems.problem import Problem
 from gapless.proof.certificate import DualPoint, PrimalPoint, evaluate, has_multiples, is_valid
 from gapless.proof.feasible import best_multiple
 from gapless.proof.hard import may_separate
+from gapless.proof.kkt import slope_violation
 from gapless.proof.outward import LEAST
 from gapless.proof.values import expansion_error
 
@@ -56,6 +57,21 @@ def refine(
         return twofold.primal(primal), twofold.dual(dual)
 
 
+def refine_model(
+    problem: Problem, beta: np.ndarray, primal: PrimalPoint, dual: DualPoint
+) -> tuple[PrimalPoint, DualPoint]:
+    """The same for the primal point of a model as it stands, kept as β and its own offsets: P is that of Σ βᵢφ(xᵢ) in exact arithmetic.
+
+    Nothing else may be refined: no offset is replaced by a better one. A linear model is refined however large X is, since that takes a few passes.
+    """
+    columns = float(np.count_nonzero(dual.beta)) + float(np.count_nonzero(beta))
+    if problem.is_hard or not (problem.is_linear or is_affordable(problem, columns, math.inf)):
+        return primal, dual
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        twofold = _Twofold(problem)
+        return twofold.as_it_stands(primal, beta), twofold.dual(dual)
+
+
 def is_affordable(problem: Problem, columns: float, seconds: float) -> bool:
     """Whether so many columns of K (or products with X), in numbers of twice the digits, take at most a second or two, and at most ``seconds``."""
     cost = terms_of(problem.X) if problem.kernel is None else entry_cost(problem.kernel, problem.X)
@@ -68,6 +84,18 @@ def twofold_values(problem: Problem, beta: np.ndarray) -> tuple[np.ndarray, np.n
     f = twofold_expansion(kernel, problem.X, beta)
     error = expansion_error(beta, *magnitudes(kernel, problem.X, TWOFOLD_UNIT), TWOFOLD_UNIT)
     return f[0] + f[1], error + 2.0 * UNIT * np.abs(f[0])
+
+
+def linear_values(problem: Problem, beta: np.ndarray) -> np.ndarray:
+    """Kβ of a linear problem in float64, with the s² of a regularised intercept, of a w that is summed in twice the digits."""
+    w, sizes = np.empty((2, problem.n_features)), np.empty(problem.n_features)
+    _native.twofold_weights(problem.rows, beta, w, sizes)
+    return problem.expand_weights(w[0]) + problem.shift * math.fsum(beta)
+
+
+def measured(problem: Problem, dual: DualPoint) -> DualPoint:
+    """The dual point of a linear problem with the KKT violation that twice the digits tell: of β, and not of what float64 makes of Σ βᵢxᵢ."""
+    return replace(dual, kkt_violation=slope_violation(problem, dual.beta, linear_values(problem, dual.beta)))
 
 
 class _Twofold:
@@ -96,6 +124,8 @@ class _Twofold:
             problem.dual, problem.groups, problem.totals, problem.intercept == "free", beta, f, error,
             square, square_error, problem.shift, float(self.g.max()),
         )  # fmt: skip
+        if problem.is_linear and beta is dual.beta:
+            dual = replace(dual, kkt_violation=slope_violation(problem, beta, f[0] + problem.shift * math.fsum(beta)))
         if not proven > dual.value:
             return dual
         return replace(dual, value=proven, beta=beta, rounding=max(0.0, plain - proven))
@@ -117,6 +147,16 @@ class _Twofold:
                 primal, value=proven, rounding=max(0.0, proven - plain), offsets=offsets, offset_intervals=intervals
             )
         return self._separating(primal) if may_separate(problem) else primal
+
+    def as_it_stands(self, primal: PrimalPoint, beta: np.ndarray) -> PrimalPoint:
+        """The primal point of the coefficients β and of the offsets that it has, with the bound of twice the digits."""
+        problem = self.problem
+        f, error, square, square_error = self._of_sum_in_full(beta) if problem.is_linear else self._of_expansion(beta)
+        offsets = np.array(primal.offsets, dtype=np.float64)
+        plain, proven = _native.twofold_primal(
+            problem.dual, problem.groups, problem.totals, offsets, f, error, square, square_error, problem.shift
+        )
+        return replace(primal, value=proven, rounding=max(0.0, proven - plain)) if proven < primal.value else primal
 
     def _hard(self, primal: PrimalPoint) -> PrimalPoint:
         """The primal point of a hard margin or tube, where all constraints hold in exact arithmetic.
@@ -215,11 +255,30 @@ class _Twofold:
     def _of_sum(self, beta: np.ndarray) -> Values:
         """X Σ βᵢxᵢ and ‖Σ βᵢxᵢ‖² of a linear problem: the square in twice the digits, the values in float64, which is enough for ``repair_loss``."""
         problem = self.problem
+        w, _, square, square_error = self._sum(beta)
+        f = problem.expand_weights(w[0])
+        error = 2.0 * UNIT * (terms_of(problem.X) + 16) * math.sqrt(square[0]) * self.g + LEAST
+        return np.vstack([f, np.zeros_like(f)]), error, square, square_error
+
+    def _of_sum_in_full(self, beta: np.ndarray) -> Values:
+        """The same with values in twice the digits: of both parts of w, and off by what w is."""
+        w, lost, square, square_error = self._sum(beta)
+        f, error, _, _ = self._of_weights(w[0])
+        rest = self.problem.expand_weights(w[1])
+        roundings = 2.0 * UNIT * (terms_of(self.problem.X) + 16)
+        error = error + (float(np.linalg.norm(lost)) + roundings * float(np.linalg.norm(w[1]))) * 1.01 * self.g
+        low = f[1] + rest
+        error += 4.0 * UNIT * np.abs(f[1]) + 4.0 * UNIT * np.abs(rest)
+        high = f[0] + low  # and what this sum is rounded by, so that the parts do not overlap (Knuth 1969)
+        part = high - f[0]
+        return np.vstack([high, (f[0] - (high - part)) + (low - part)]), error, square, square_error
+
+    def _sum(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[float, float], float]:
+        """(Σ βᵢxᵢ in two parts, a bound on the error of each entry, its square, a bound on the error of that)."""
+        problem = self.problem
         w, sizes = np.empty((2, problem.n_features)), np.empty(problem.n_features)
         _native.twofold_weights(problem.rows, beta, w, sizes)
         lost = TWOFOLD_UNIT * (len(beta) + 8) * sizes + LEAST
         square = _native.twofold_dot(w, w)
         square_error = float((2.0 * np.abs(w[0]) + lost) @ lost) + TWOFOLD_UNIT * (len(lost) + 8) * square[0]
-        f = problem.expand_weights(w[0])
-        error = 2.0 * UNIT * (terms_of(problem.X) + 16) * math.sqrt(square[0]) * self.g + LEAST
-        return np.vstack([f, np.zeros_like(f)]), error, square, 1.01 * square_error
+        return w, lost, square, 1.01 * square_error

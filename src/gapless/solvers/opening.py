@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 from gapless.data import check_beta
@@ -51,3 +52,16 @@ def point_of(problem: Problem, given: Result | Point) -> Point:
     if any(v is not None and len(v) != n for v in (beta, expansion)) or (w is not None and len(w) != d):
         raise InvalidInputError(f"start must belong to a problem of {n} samples and {d} features.")
     return check_point(problem, Point(beta=beta, w=w, b=given.b, expansion=expansion))
+
+
+def check_options(
+    tol: float, max_iter: float | None, max_time: float | None, check_every: float | None, random_state: int
+) -> None:
+    """Refuse options of a solve that are none."""
+    if not isinstance(tol, (float, Real)) or not tol >= 0:
+        raise InvalidInputError(f"tol must be a number of at least 0; got {tol!r}.")
+    for name, value in (("max_iter", max_iter), ("max_time", max_time), ("check_every", check_every)):
+        if value is not None and not (isinstance(value, (float, Real)) and value > 0):
+            raise InvalidInputError(f"{name} must be positive or None; got {value!r}.")
+    if not (isinstance(random_state, Integral) and random_state >= 0):
+        raise InvalidInputError(f"random_state must be a whole number of at least 0; got {random_state!r}.")

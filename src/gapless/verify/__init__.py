@@ -16,6 +16,7 @@ from gapless.proof.best import sharpened
 from gapless.proof.certificate import Certificate, DualPoint, Point, PrimalPoint, combine, evaluate
 from gapless.proof.independent import evaluate_independently, level
 from gapless.proof.points import check_point
+from gapless.proof.twofold import refine_model
 from gapless.result import Result
 from gapless.solve import solve
 from gapless.verify.libsvm_models import is_libsvm_model, parts_of_libsvm
@@ -26,6 +27,8 @@ __all__ = ["certify"]
 
 # The relative gap below which no more digits are looked for: some thousand roundings of float64, less than anybody asks for by tol.
 _TIGHT = 1e-12
+# The share of a value that may have been counted for rounding: no gap of a default tol is told to fewer than six digits then.
+_ROUGH = 1e-10
 # The relative gap to which the dual point of a model without dual variables is solved: LIBLINEAR's own tol is 1e-4, so that the gap that is reported
 # is the model's, and not that of the dual point.
 _DUAL_TOL = 1e-5
@@ -111,9 +114,19 @@ def certify(
     return replace(worst, parts=tuple(certificates)) if len(certificates) > 1 else worst
 
 
+def _is_rough(side: PrimalPoint | DualPoint) -> bool:
+    """Whether more was counted for rounding than anybody should mistake for a gap, so that twice the digits tell more of the model."""
+    return not side.rounding <= _ROUGH * abs(side.value)
+
+
 def _certify_part(part: Part, evaluation: Callable[[Problem, Point], tuple[PrimalPoint, DualPoint]]) -> Certificate:
     problem, point = part
     primal, dual = evaluation(problem, point)
+    rough = [_is_rough(side) for side in (primal, dual)]
+    if evaluation is evaluate and point.beta is not None and any(rough):
+        finer = refine_model(problem, point.beta, primal, dual)
+        # Each side by itself: the dual bound of a model does not depend on its intercept.
+        primal, dual = finer[0] if rough[0] else primal, finer[1] if rough[1] else dual
     if point.beta is None:
         # A model of weights alone has no dual point, and the dual point that its loss suggests is a weak bound where the loss has kinks. Every
         # feasible dual point is a bound, so that a solver may find a better one.
