@@ -302,3 +302,15 @@ def test_folds_run_side_by_side_where_a_pass_over_the_rows_is_long(entries, thre
     assert taken == threads
     for name in [*SCORES, "rank_test_score"]:
         assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.parametrize("estimator", [gl.LinearSVC(), gl.LinearSVC(loss="hinge"), gl.LinearSVR()])
+def test_equal_candidates_have_equal_models(estimator):
+    X, y = labelled(2) if isinstance(estimator, gl.LinearSVC) else measured()
+    found = fits_of(GridSearchCV(estimator, {"C": [0.1, 0.1, 0.2, 0.2]}, cv=ROWS), X, y)
+    assert len(found) == 2
+    for fits in found.values():
+        weights = {}
+        for fit in fits:
+            weights.setdefault(fit.coef_.tobytes(), []).append(fit)
+        assert [len(each) for each in weights.values()] == [2, 2, 2]

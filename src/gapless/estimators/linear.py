@@ -112,8 +112,8 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
         return self._fold.starts(count, self.C)
 
     def _solve_one(self, problem: Problem, **options: Any) -> Result:
-        # A start of the fold's is the solution for another C.
-        return super()._solve_one(problem, prove_start=self._fold is None or self.warm_start, **options)
+        elsewhere = self._fold is not None and not self.warm_start and self._fold.begins_elsewhere(self.C)
+        return super()._solve_one(problem, prove_start=not elsewhere, **options)
 
     @property
     def _kkt_tol(self) -> float | None:

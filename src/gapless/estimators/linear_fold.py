@@ -73,6 +73,10 @@ class LinearFold:
         before, solved = self._last
         return [self._moved(k, each, before, C) for k, each in enumerate(solved)]
 
+    def begins_elsewhere(self, C: float) -> bool:
+        """Whether a fit with this C begins at a solution for another one, which proves little of it. For the same C it ends where it begins."""
+        return self._last is not None and self._last[0] != C
+
     def _with_c(self, k: int, C: float) -> Problem:
         made = self._made.get(k)
         if made is None or made.regularization != C:

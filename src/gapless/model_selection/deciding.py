@@ -55,6 +55,8 @@ def around_middle(last: Any, low: np.ndarray, high: np.ndarray) -> tuple[np.ndar
     All this holds where the costs on both sides are equal as they are stored. Where they differ by a rounding error, one end of the interval alone is
     optimal, and no proof tells which: then the intervals stay as wide as they are.
     """
+    if all(begin == end for each in last.certificates_ for begin, end in each.offset_intervals):
+        return low, high  # one offset is optimal, the usual case
     intervals = np.array([each.offset_intervals for each in last.certificates_])  # (subproblems, offsets of each, 2)
     if intervals.ndim != 3 or (intervals.shape[1] > 1 and not is_regressor(last)):
         return low, high  # no offsets, or those of several classes, of which a classifier makes other use

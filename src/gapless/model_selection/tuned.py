@@ -16,6 +16,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
+from gapless.blas import one_blas_thread
 from gapless.errors import InvalidInputError
 from gapless.estimators.multiclass import encode_labels
 from gapless.estimators.parameters import BOOLEAN, NON_NEGATIVE, POSITIVE, POSITIVE_WHOLE, Rule
@@ -199,7 +200,8 @@ class TunedMixin:
             if weight is not None:
                 candidate = candidate.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
                 scoring = _weighted(scoring)
-            axes = self._axes(rows, targets, counts)
+            with one_blas_thread():  # so that the grid is the same on every machine, and no thread of BLAS waits for work where the fits begin
+                axes = self._axes(rows, targets, counts)
 
             def fit(search: GridSearchCV, stage: Stage) -> None:
                 own = {} if weight is None else {"sample_weight": weight[stage.rows]}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 # The most weights, and the most work in entries, of a Newton step: about half a second, during which Ctrl-C is not heard.
 _MOST_WEIGHTS = 1000
@@ -48,7 +48,10 @@ def newton_step(A: Any, cost: np.ndarray, w: np.ndarray, short: np.ndarray) -> t
     hessian *= unit[:, None]
     # Where features are collinear the Hessian is singular: this ridge makes the direction long, and the line search ends at a kink.
     hessian[np.diag_indices_from(hessian)] += 1e-11
-    direction = -unit * cho_solve(cho_factor(hessian), unit * slope)
+    _, solution, refused = dposv(hessian, unit * slope, overwrite_a=True)
+    if refused:
+        return w, short
+    direction = -unit * solution
     change = np.asarray(A.T @ direction)
     length, stopped = line_search(w, direction, short, change, cost)
     if not length > 0:
@@ -70,13 +73,15 @@ def line_search(
     turns = short * change > 0
     at = np.concatenate([-w[crosses] / direction[crosses], short[turns] / change[turns]])
     bends = 2.0 * (cost * change**2)[turns] * np.where(short[turns] > 0, -1.0, 1.0)
+    nothing = np.zeros(len(w), dtype=bool)
+    if slope < 0 and bend > 0 and -slope <= bend * at.min(initial=math.inf):
+        return -slope / bend, nothing  # before anything changes its sign, the usual case near the end
     order = np.argsort(at, kind="stable")
     at = at[order]
     jumps = np.concatenate([2.0 * np.abs(direction[crosses]), np.zeros(len(bends))])[order]
     bends = np.concatenate([np.zeros(int(crosses.sum())), bends])[order]
     bends = np.maximum(0.0, bend + np.cumsum(np.append(0.0, bends)))  # from each event to the next
     before = slope + np.cumsum(bends[:-1] * np.diff(at, prepend=0.0)) + np.cumsum(jumps) - jumps
-    nothing = np.zeros(len(w), dtype=bool)
     rising = np.flatnonzero(before + jumps >= 0)
     if not slope < 0 or not len(rising):
         return 0.0, nothing  # t = 0 is the minimum, to rounding
