@@ -11,6 +11,7 @@ import pytest
 
 import gapless as gl
 from gapless.kernels import RBF, Polynomial
+from gapless.proof import best
 from gapless.proof.best import Best, hides, prove, sharpened
 from gapless.proof.certificate import Point, combine, evaluate
 from gapless.proof.values import expansion_error
@@ -119,3 +120,14 @@ def test_the_exact_primal_value_is_within_the_bounds_of_both_ways(loss, offset, 
     certificate = result.certificate
     assert Fraction(certificate.dual) <= exact <= Fraction(certificate.primal)
     assert exact >= Fraction(certificate.primal) - 2 * Fraction(certificate.rounding)
+
+
+def test_a_start_of_a_nu_form_is_proven_once(monkeypatch):
+    """In place of the point zero, which is not feasible there, and of the point that a solve without a start begins with."""
+    problem = gl.nu.one_class(np.random.default_rng(0).normal(2.0, 1.0, size=(60, 3)), nu=0.3, kernel=RBF(0.1))
+    solved = gl.solve(problem, "smo", tol=1e-6)
+    seen = []
+    monkeypatch.setattr(best, "evaluate", lambda *given: seen.append(given) or evaluate(*given))
+    again = gl.solve(problem, "smo", tol=1e-6, start=solved.beta)
+    assert again.status.proven and again.iterations == 0 and len(again.trace) == len(seen) == 1
+    np.testing.assert_array_equal(again.beta, solved.beta)

@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 import gapless as gl
 from gapless.kernels import RBF
+from gapless.proof.feasible import feasible, first_point
 from gapless.solvers import SMO
 from gapless.solvers.base import Budget, Targets
 
@@ -159,3 +160,18 @@ def test_entries_stay_float32_where_float64_has_no_room_for_the_free_support_vec
     assert np.count_nonzero(engine.point().beta) > 700
     assert engine.entries.dtype == dtype
     assert gl.solve(problem, SMO(cache_mb=megabytes), tol=1e-6).status is gl.Status.CONVERGED
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.3])
+def test_the_sums_of_the_first_proof_are_those_of_the_solver(nu):
+    """A ν-form begins where its first proof has been: the engine takes over Kβ, of the distinct samples in its own order."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    X = np.vstack([X, X[:200]])
+    problem = gl.nu.one_class(X, nu=nu, kernel=RBF(0.5))
+    begin = feasible(problem, first_point(problem))[0]
+    f, _ = problem.expand_bounded(begin)
+    assert problem.known_sums(begin) is f and problem.known_sums(2.0 * begin) is None
+    engine = SMO().init(problem, None, np.random.default_rng(0))
+    np.testing.assert_array_equal(engine.native.f(), f[engine.samples.order])
+    assert gl.solve(problem, "smo", tol=1e-6).status.proven
