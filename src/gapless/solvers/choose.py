@@ -24,8 +24,8 @@ from gapless.solvers.newton.weighted_gram import stays_sparse
 from gapless.solvers.sdca.solver import SDCA
 
 # Times in nanoseconds (except _CACHED and _SOME, which are counts), fitted to the times of the solvers on the data of benchmarks/linear.py; _CALL and
-# _FLOP to those of 135 fits of 500 to 6,000 samples, most of them of few features: so the choice takes 5 % more than the best one would in the mean.
-_CALL = 3e4  # one step of a method that is driven from Python
+# _FLOP to those of some 190 fits of 500 to 6,000 samples, most of few features: the choice takes 12 % more than the best one would in the mean.
+_CALL = 2e4  # one step of a method that is driven from Python
 _VISIT = 40.0  # a step along one row, without its entries
 _ENTRY = 2.5  # an entry of X in a step along one row
 _STREAM = 0.4  # an entry of X in a pass over all rows
@@ -128,7 +128,7 @@ def _smoothed_newton(problem: Problem, digits: float) -> float:
     # where these rows are no small share of all.
     n, columns = problem.n_samples, problem.n_features + 1
     part = first_size(n, columns)
-    steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 30.0 * columns / n)
+    steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 50.0 * columns / n)
     near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
     entries = n * problem.entry_work
     one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + (2 if entries < _CACHED else 4) * _STREAM * entries
