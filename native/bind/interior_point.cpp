@@ -17,6 +17,14 @@ struct BarrierHeld {
   Barrier of;
 };
 
+// The number of samples of a box, whose terms the other arrays of a call have to match: X may have got another shape since the box was made.
+Index samples_of(nb::handle box) { return count(nb::len(nb::object(box[0]))); }
+
+template <class... Arrays>
+void match(nb::handle box, const Arrays&... arrays) {
+  (expect(count(arrays.shape(0)), samples_of(box), "entries, one for each sample"), ...);
+}
+
 }  // namespace
 
 void bind_interior_point(nb::module_& m) {
@@ -28,6 +36,9 @@ void bind_interior_point(nb::module_& m) {
              double constant, In<double> w, double width) {
             const auto matrix = nb::cast<In2<double>>(A, false);
             const DualBox terms = box_of(box);
+            match(box, matrix);
+            if (factor) match(box, *factor);
+            for (const auto* each : {&rho, &g, &w}) expect(count(each->shape(0)), count(matrix.shape(1)), "entries, one for each column of A");
             const DenseRows<double> rows{matrix.data(), count(matrix.shape(0)), count(matrix.shape(1))};
             nb::gil_scoped_release free;
             Barrier made(rows, terms, factor ? view(*factor) : Vector{}, view(rho), view(g), constant, view(w), width);
@@ -54,6 +65,7 @@ void bind_interior_point(nb::module_& m) {
   m.def(
       "fenchel_gap",
       [](nb::object box, In<double> f, In<double> beta) {
+        match(box, f, beta);
         const DualBox terms = box_of(box);
         nb::gil_scoped_release free;
         return fenchel_gap(terms, view(f), view(beta));
@@ -62,6 +74,7 @@ void bind_interior_point(nb::module_& m) {
   m.def(
       "kink_pieces",
       [](nb::object box, In<double> f, In<double> beta, In<double> gamma, InOut<std::int8_t> piece) {
+        match(box, f, beta, gamma, piece);
         const DualBox terms = box_of(box);
         nb::gil_scoped_release free;
         kink_pieces(terms, view(f), view(beta), view(gamma), view(piece));
@@ -71,6 +84,7 @@ void bind_interior_point(nb::module_& m) {
   m.def(
       "loss_slope",
       [](nb::object box, In<double> f, In<double> df, double t) {
+        match(box, f, df);
         const DualBox terms = box_of(box);
         nb::gil_scoped_release free;
         return loss_slope(terms, view(f), view(df), t);
@@ -79,6 +93,7 @@ void bind_interior_point(nb::module_& m) {
   m.def(
       "wrong_side",
       [](nb::object box, In<double> f, In<double> beta, InOut<bool> wrong) {
+        match(box, f, beta, wrong);
         const DualBox terms = box_of(box);
         nb::gil_scoped_release free;
         wrong_side(terms, view(f), view(beta), view(wrong));
@@ -87,6 +102,7 @@ void bind_interior_point(nb::module_& m) {
   m.def(
       "survey_kinks",
       [](nb::object box, In<double> f, InOut<double> beta, InOut<double> distance) {
+        match(box, f, beta, distance);
         const DualBox terms = box_of(box);
         nb::gil_scoped_release free;
         survey(terms, view(f), view(beta), view(distance));

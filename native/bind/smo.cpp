@@ -47,6 +47,8 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
               In<double> totals, In<double> beta, bool coupled, bool hard, double shift, double zero, double entry_work, bool second_order, double cache_bytes,
               nb::object f) {
   std::vector<nb::object> kept = {entries, dual, nb::cast(diagonal), nb::cast(groups)};
+  const Index n = count(beta.shape(0));  // X may have got another shape since the other arrays were made
+  for (const auto size : {count(nb::len(nb::object(dual[0]))), count(diagonal.shape(0)), count(groups.shape(0))}) expect(size, n, "entries, one for each sample");
   smo::SmoEntries from;
   if (nb::isinstance<nb::tuple>(entries)) {
     const auto given = nb::cast<In2<double>>(entries[0]);
@@ -56,6 +58,7 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
   } else {
     auto& object = nb::cast<PanelsObject&>(entries);
     from.panels = object.panels.get();
+    expect(from.panels->size(), n, "samples in the panels");
     from.last = &object.last;
     from.error = error;
   }

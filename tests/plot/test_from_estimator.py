@@ -118,7 +118,7 @@ NEEDS = "from_estimator draws the history (trace_) that an estimator of Gapless 
             f"{NEEDS}; got gapless's KernelRidge, which has none.",
         ),
         (
-            lambda: GapDisplay.from_estimator([MODEL, gl.LinearSVC().fit(X, y)], x="iterations"),
+            lambda: GapDisplay.from_estimator([MODEL, gl.LinearSVC(solver="sdca").fit(X, y)], x="iterations"),
             "x='iterations' needs one unit, but the estimators count epochs, pairs; use x='seconds'.",
         ),
         (
