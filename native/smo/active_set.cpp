@@ -48,7 +48,7 @@ Index most_spare = 1;
 // The system may take the pages of a block that waits, where it runs short of memory; until then they stay where they are.
 void offer(Block block) {
 #if defined(__linux__) && defined(MADV_FREE)
-  if (block.bytes > small_bytes) madvise(block.data, block.bytes, MADV_FREE);
+  madvise(block.data, block.bytes, MADV_FREE);
 #endif
 }
 
@@ -71,7 +71,7 @@ void work_side_by_side(Index more) {
 }
 
 Buffer::Buffer(std::size_t bytes) {
-  {
+  if (bytes > small_bytes) {
     const std::lock_guard<std::mutex> guard(lock);
     const auto largest = std::max_element(spare.begin(), spare.end(), smaller);
     if (largest != spare.end() && largest->bytes >= bytes) {
@@ -81,7 +81,7 @@ Buffer::Buffer(std::size_t bytes) {
       return;
     }
   }
-  bytes_ = bytes > small_bytes ? std::max(bytes, kept_bytes) : bytes;  // pages that are never touched take no memory
+  bytes_ = bytes > small_bytes ? std::max(bytes, kept_bytes) : bytes;  // pages that are never touched take no memory, small tables are the heap's
   bytes_ = (bytes_ + 63) / 64 * 64;
   data_ = allocate(bytes_);
 }
@@ -89,7 +89,7 @@ Buffer::Buffer(std::size_t bytes) {
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
   Block left = {data_, bytes_};
-  if (bytes_ <= kept_bytes) {
+  if (bytes_ > small_bytes && bytes_ <= kept_bytes) {
     const std::lock_guard<std::mutex> guard(lock);
     offer(left);
     if (count(spare.size()) < most_spare) {

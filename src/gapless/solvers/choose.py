@@ -128,7 +128,8 @@ def _smoothed_newton(problem: Problem, digits: float) -> float:
     # where these rows are no small share of all.
     n, columns = problem.n_samples, problem.n_features + 1
     part = first_size(n, columns)
-    steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 50.0 * columns / n)
+    share = columns / n
+    steps = 2.0 + (1.0 + 0.02 * columns) * digits * (1.0 + 20.0 * share + 300.0 * share**2)
     near = 0.05 * n * columns * (_STREAM * 3 + _FLOP * columns)
     entries = n * problem.entry_work
     one = 2 * _CALL + n * _ROW / 8 + near + _FLOP * columns**3 + (2 if entries < _CACHED else 4) * _STREAM * entries
