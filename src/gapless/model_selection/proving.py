@@ -24,6 +24,7 @@ from gapless.model_selection.work import FIT, Work, steps_of
 
 _CHECKS = 6  # by hand: the most proofs of a fit that goes on, of which two are the usual number
 _AGAIN = 0.6  # by hand, of 50 to 10,000 samples: what a fit that goes on takes, as a share of what the fit took
+_SOME = 4  # by hand: fits whose work has to be seen before it outweighs that share
 _HALF = 0.25  # what a gap is multiplied by where intervals, which shrink as its root, become half as wide
 
 Place = tuple[int, int]
@@ -62,6 +63,10 @@ class Proving:
         self._unseen: dict[Place, tuple[FittedCandidate, Answers, Work]] = {}
         self._seconds, self._made = 0.0, 0
         self._expected = self._took = 0.0  # the work of those fits together that have gone on
+        self._widths, self._narrowed = (
+            0.0,
+            0.0,
+        )  # how wide their intervals were, and by how much they have become narrower
 
     def see(self, fitted: FittedCandidate, answers: Answers | None, work: Work) -> None:
         """Keep where a fit has come to, as far as its score is open and the candidate may win.
@@ -122,7 +127,13 @@ class Proving:
             candidate, rows = self._candidates[place[0]], self._wishes.folds[place[1]]
             fitted = self._alone.go_on(candidate, rows, place, standing.start, standing.tol, **bounds)
             standing.tol = math.inf  # unless its interval has become narrower
+            low, high = self._ends(place)
             yield fitted
+            narrowed = self._ends(place)
+            self._widths, self._narrowed = (
+                self._widths + high - low,
+                self._narrowed + high - low - (narrowed[1] - narrowed[0]),
+            )
             spent = self._spent(fitted, standing)
             self._expected, self._took = self._expected + self._as_before(standing), self._took + spent
             most -= spent
@@ -156,18 +167,16 @@ class Proving:
     def _separates(self, race: Race, deciding: list[int], most: float) -> bool:
         """Whether so much work may prove the best of these candidates better than another one.
 
-        At best an interval of a score shrinks to the score that was seen, for as much work as the fit has taken. A proof that would end
-        before that would be for nothing.
+        An interval of a score shrinks to the score that was seen, or as far as those before it have, for a share of the work that the fit has
+        taken. A proof that would end before two are apart would be for nothing.
         """
         if not deciding:
             return False
         best, *rivals = race.by_score(deciding)
-        gains = self._gains(race, best, 0, 1.0)
-        ahead = sum(race.ends(best, fold)[0] for fold in range(len(self._wishes.folds))) + sum(g for g, _ in gains)
-        own = sum(work for _, work in gains)
+        of_best, low = self._gains(race, best, 0, 1.0), sum(race.ends(best, fold)[0] for fold in self._folds)
         for rival in rivals:
-            apart, needed = sum(race.ends(rival, fold)[1] for fold in range(len(self._wishes.folds))) - ahead, own
-            for gain, work in self._gains(race, rival, 1, -1.0):
+            apart, needed = sum(race.ends(rival, fold)[1] for fold in self._folds) - low, 0.0
+            for gain, work in sorted(of_best + self._gains(race, rival, 1, -1.0), key=lambda each: -each[0] / each[1]):
                 if apart < 0:
                     break
                 apart, needed = apart - gain, needed + work
@@ -176,20 +185,33 @@ class Proving:
         return False
 
     def _gains(self, race: Race, candidate: int, end: int, sign: float) -> list[tuple[float, float]]:
-        """(gain, work) of the fits of a candidate that may go on, the most gain for its work first: by how much an end of its interval may move."""
-        places = [(candidate, fold) for fold in range(len(self._wishes.folds))]
+        """(gain, work) of the fits of a candidate that may go on: by how much an end of its interval may move, where it does."""
+        places = [(candidate, fold) for fold in self._folds if self._goes_on((candidate, fold))]
+        wide = (
+            race.high[candidate].max() - race.low[candidate].min()
+        )  # as if one interval of this candidate had shrunk to a point
+        share = (self._narrowed + wide) / (self._widths + wide) if wide < math.inf else 1.0
         found = [
-            (sign * (race.seen(*place) - race.ends(*place)[end]), self._work_of(place))
-            for place in places
-            if self._goes_on(place)
+            (share * sign * (race.seen(*place) - race.ends(*place)[end]), self._work_of(place)) for place in places
         ]
-        return sorted((each for each in found if each[0] > 0), key=lambda each: -each[0] / each[1])
+        return [each for each in found if each[0] > 0]
+
+    def _ends(self, place: Place) -> tuple[float, float]:
+        race = self._wishes.race
+        low, high = (0.0, 0.0) if race is None else race.ends(*place)
+        return (low, high) if high - low < math.inf else (0.0, 0.0)
+
+    @property
+    def _folds(self) -> range:
+        return range(len(self._wishes.folds))
 
     def _work_of(self, place: Place) -> float:
         """What a fit that goes on is expected to take: that share of what it took which those before it have taken."""
         standing = self._standing.get(place)
         before = FIT + self._unseen[place][2].total if standing is None else self._as_before(standing)
-        return before * (self._took / self._expected if self._expected else _AGAIN)
+        # As if some had been seen already: one fit alone tells little of the others.
+        some = _SOME * before
+        return before * (self._took + _AGAIN * some) / (self._expected + some)
 
     @staticmethod
     def _as_before(standing: _Standing) -> float:
