@@ -63,10 +63,6 @@ class Proving:
         self._unseen: dict[Place, tuple[FittedCandidate, Answers, Work]] = {}
         self._seconds, self._made = 0.0, 0
         self._expected = self._took = 0.0  # the work of those fits together that have gone on
-        self._widths, self._narrowed = (
-            0.0,
-            0.0,
-        )  # how wide their intervals were, and by how much they have become narrower
 
     def see(self, fitted: FittedCandidate, answers: Answers | None, work: Work) -> None:
         """Keep where a fit has come to, as far as its score is open and the candidate may win.
@@ -127,13 +123,7 @@ class Proving:
             candidate, rows = self._candidates[place[0]], self._wishes.folds[place[1]]
             fitted = self._alone.go_on(candidate, rows, place, standing.start, standing.tol, **bounds)
             standing.tol = math.inf  # unless its interval has become narrower
-            low, high = self._ends(place)
             yield fitted
-            narrowed = self._ends(place)
-            self._widths, self._narrowed = (
-                self._widths + high - low,
-                self._narrowed + high - low - (narrowed[1] - narrowed[0]),
-            )
             spent = self._spent(fitted, standing)
             self._expected, self._took = self._expected + self._as_before(standing), self._took + spent
             most -= spent
@@ -167,8 +157,8 @@ class Proving:
     def _separates(self, race: Race, deciding: list[int], most: float) -> bool:
         """Whether so much work may prove the best of these candidates better than another one.
 
-        An interval of a score shrinks to the score that was seen, or as far as those before it have, for a share of the work that the fit has
-        taken. A proof that would end before two are apart would be for nothing.
+        At best an interval of a score shrinks to the score that was seen, for a share of the work that the fit has taken. A proof that would end
+        before two are apart would be for nothing.
         """
         if not deciding:
             return False
@@ -187,19 +177,8 @@ class Proving:
     def _gains(self, race: Race, candidate: int, end: int, sign: float) -> list[tuple[float, float]]:
         """(gain, work) of the fits of a candidate that may go on: by how much an end of its interval may move, where it does."""
         places = [(candidate, fold) for fold in self._folds if self._goes_on((candidate, fold))]
-        wide = (
-            race.high[candidate].max() - race.low[candidate].min()
-        )  # as if one interval of this candidate had shrunk to a point
-        share = (self._narrowed + wide) / (self._widths + wide) if wide < math.inf else 1.0
-        found = [
-            (share * sign * (race.seen(*place) - race.ends(*place)[end]), self._work_of(place)) for place in places
-        ]
+        found = [(sign * (race.seen(*place) - race.ends(*place)[end]), self._work_of(place)) for place in places]
         return [each for each in found if each[0] > 0]
-
-    def _ends(self, place: Place) -> tuple[float, float]:
-        race = self._wishes.race
-        low, high = (0.0, 0.0) if race is None else race.ends(*place)
-        return (low, high) if high - low < math.inf else (0.0, 0.0)
 
     @property
     def _folds(self) -> range:
