@@ -108,8 +108,8 @@ Index blocks(nb::object dual, In<double> diagonal, In2<T> K, In<Index> groups, I
 template <class T>
 Index face(nb::object dual, In<double> diagonal, In2<T> K, In<Index> groups, Index n_groups, bool coupled, double target, InOut<double> beta,
            InOut<double> f) {
-  return smo::solve_face<T>(std::get<DualBox>(dual_of(dual)), diagonal.data(), square_of(K), {groups.data(), n_groups}, coupled, target, beta.data(),
-                            f.data());
+  return smo::solve_face<T>(std::get<DualBox>(dual_of(dual)), diagonal.data(), square_of(K), {groups.data(), n_groups}, coupled, target,
+                            static_cast<Index>(diagonal.size()), beta.data(), f.data());
 }
 
 std::tuple<double, double> own_gap(nb::object dual, In<double> beta, In<double> f, In<Index> groups, In<double> totals, bool coupled,

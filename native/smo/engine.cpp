@@ -241,8 +241,8 @@ class Engine final : public Smo {
     Index moved = 0;
     const Index m = part.K.matrix.rows;
     if constexpr (!Dual::is_entropy)
-      if (faced_ && !turns_.is_walking()) {
-        moved = solve_face<T>(part.dual, part.diagonal, part.K.matrix, part.groups, part.coupled, target, beta, f) / 2;
+      if (face_ > 0 && !turns_.is_walking()) {
+        moved = solve_face<T>(part.dual, part.diagonal, part.K.matrix, part.groups, part.coupled, target, face_, beta, f) / 2;
         finishes_ += moved > 0;
       }
     const std::vector<double> before(beta, beta + m);
@@ -253,7 +253,7 @@ class Engine final : public Smo {
       if (taken > 0 && options_.second_order) {
         const double entries = static_cast<double>(m) * static_cast<double>(m) * sizeof(T);
         const double room = rows_ ? 0.0 : options_.cache_bytes - entries;  // kept rows take all memory beyond the active set's
-        faced_ = finish_pays(part.dual, m, before.data(), beta, static_cast<double>(taken), room);
+        face_ = paying_face(part.dual, m, before.data(), beta, static_cast<double>(taken), room);
       }
     return moved + taken;
   }
@@ -276,7 +276,7 @@ class Engine final : public Smo {
   // The violation at which a round ends: a share of the one within the active set, but not below half of what the targets need.
   double round_target(double worst, double within, double gap, double gap_target, double kkt_target) const {
     const double wanted = std::min({kkt_target, worst * gap_target / std::max(gap, 1e-300), within});
-    return std::max((faced_ ? faced_share : round_share) * within, 0.5 * wanted);
+    return std::max((face_ > 0 ? faced_share : round_share) * within, 0.5 * wanted);
   }
 
   // Nothing moves by f as it was kept: f is computed from scratch, and the solve is stalled where that has not helped several times in a row.
@@ -350,15 +350,16 @@ class Engine final : public Smo {
     work_ += static_cast<double>(fresh) * static_cast<double>(table_.size()) * problem_.entry_work;
   }
 
-  // The free support vectors of a point that a solve begins from are needed until its end: they enter first, as far as there is room.
+  // The free support vectors of a point that a solve begins from are needed until its end: they enter first, where there is room for all of them. Where
+  // there is none they are free because β was scaled for another C, and the violators say which ones are needed.
   void add_free(Index most, std::vector<Index>& entering) const {
     std::vector<Index> free;
-    for (Index k = 0; k < reach_ && count(free.size()) < most; ++k)
+    for (Index k = 0; k < reach_; ++k)
       if (dual_.lower[k] < beta_[k] && beta_[k] < dual_.upper[k] && beta_[k] != 0.0) free.push_back(k);
+    if (count(free.size()) > most) return;
     std::vector<Index> both;
     std::set_union(free.begin(), free.end(), entering.begin(), entering.end(), std::back_inserter(both));
-    if (count(both.size()) > most) both = std::move(free);
-    entering = std::move(both);
+    entering = std::move(count(both.size()) > most ? free : both);
   }
 
   // Brings f of these samples up to date with β.
@@ -463,7 +464,7 @@ class Engine final : public Smo {
   bool is_whole_ = true;  // whether all entries of the table are there: not after an interruption while some were computed
   bool told_ = false;     // whether the last step ended `ready`
   bool doubted_ = false;  // whether a proof did not agree with `ready`, and nothing has moved since
-  bool faced_ = false;    // whether the next round begins with Newton's method (finish_pays)
+  Index face_ = 0;        // the most variables of the face with which the next round begins, by Newton's method (paying_face); 0: by pairs alone
 };
 
 template <class Dual>

@@ -1,6 +1,7 @@
 #include "smo/newton_finish.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/blas.hpp"
@@ -38,14 +39,15 @@ void solve_lower(const std::vector<double>& L, int n, double* B, int columns) {
 
 }  // namespace
 
-bool finish_pays(const DualBox& dual, Index n, const double* before, const double* after, double pairs, double room) {
+Index paying_face(const DualBox& dual, Index n, const double* before, const double* after, double pairs, double room) {
   double size = 0.0, turned = 0.0;
   for (Index k = 0; k < n; ++k) {
     const bool is = inside(dual, k, after[k]), was = inside(dual, k, before[k]);
     size += is;
     turned += is != was;
   }
-  return size > 0.0 && turned <= turned_share * size && size * size * size <= worth * pairs && 8.0 * size * size <= room;
+  const double most = std::floor(std::min(std::cbrt(worth * pairs), std::sqrt(std::max(0.0, room) / 8.0)));
+  return size > 0.0 && turned <= turned_share * size && size <= most ? static_cast<Index>(most) : 0;
 }
 
 template <class T>
@@ -175,8 +177,8 @@ std::vector<double> Face<T>::step(const std::vector<double>& g, Groups groups, c
 }
 
 template <class T>
-Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, Groups groups, bool coupled, double target, double* beta,
-                 double* f) {
+Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, Groups groups, bool coupled, double target, Index most_on_face,
+                 double* beta, double* f) {
   const Index m = K.rows;
   Index moves = 0;
   std::vector<double> up(m), down(m), slope(m), bend(m), levels, after(m);
@@ -212,7 +214,8 @@ Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K,
       slope[k] = rises ? up[k] : down[k];
       wanted[k] = between || (own_level && (rises ? slope[k] - middle : middle - slope[k]) > enter_share * target);
     }
-    if (!face.become(wanted)) break;
+    // Samples that have entered the active set since may violate, and all of them join the face.
+    if (std::count(wanted.begin(), wanted.end(), 1) > most_on_face || !face.become(wanted)) break;
     const std::vector<Index>& rows = face.rows;
     const Index n = count(rows.size());
     std::vector<double> least(n), most(n), g(n);
@@ -252,7 +255,7 @@ Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K,
 
 template class Face<float>;
 template class Face<double>;
-template Index solve_face(const DualBox&, const double*, Matrix<const float>, Groups, bool, double, double*, double*);
-template Index solve_face(const DualBox&, const double*, Matrix<const double>, Groups, bool, double, double*, double*);
+template Index solve_face(const DualBox&, const double*, Matrix<const float>, Groups, bool, double, Index, double*, double*);
+template Index solve_face(const DualBox&, const double*, Matrix<const double>, Groups, bool, double, Index, double*, double*);
 
 }  // namespace gapless::smo

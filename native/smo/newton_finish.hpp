@@ -19,9 +19,10 @@
 
 namespace gapless::smo {
 
-// Whether the next round of pairs should begin with Newton steps: in the last round few variables came to a bound or left one, a factorisation takes
-// no longer than its `pairs` did, and the matrix fits into `room` bytes.
-bool finish_pays(const DualBox& dual, Index n, const double* before, const double* after, double pairs, double room);
+// The most variables of a face that Newton steps pay for at the beginning of the next round of pairs: its factorisation takes no longer than the last
+// round's `pairs` did, and its matrix fits into `room` bytes. 0 where the face is larger already, and where more than few variables came to a bound in
+// that round, or left one.
+Index paying_face(const DualBox& dual, Index n, const double* before, const double* after, double pairs, double room);
 
 // The variables of a face, and the factor L of their M = K + bend.
 template <class T>
@@ -45,10 +46,10 @@ class Face {
   std::vector<double> bend_;
 };
 
-// Maximises the dual of the samples of K until no violation is above `target` or a step cannot be found; writes beta and f.
-// Returns how often a variable moved.
+// Maximises the dual of the samples of K until no violation is above `target`, a step cannot be found or the face has more than `most` variables;
+// writes beta and f. Returns how often a variable moved.
 template <class T>
-Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, Groups groups, bool coupled, double target, double* beta,
-                 double* f);
+Index solve_face(const DualBox& dual, const double* diagonal, Matrix<const T> K, Groups groups, bool coupled, double target, Index most,
+                 double* beta, double* f);
 
 }  // namespace gapless::smo

@@ -41,6 +41,8 @@ _MANY = 2**22
 # The work of the kernel's function beside its inner product, in stored entries of X: the exponential of a Gaussian kernel's entry takes the panels as
 # long as 10 stored entries do (measured: 10 of sparse and of dense rows in float32, 10 and 15 in float64).
 _FUNCTION_WORK = 10.0
+_SUMS = "sums"  # the name by which a chain keeps (β, Kβ) of the last proof
+_SAME = 1e-12  # a vector is a multiple of another one where no more than this share of its largest entry is left over
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -347,6 +349,12 @@ class Problem(StatedValues):
 
         ``error`` is None, and f in float64 throughout, where float32 would save little or where the kernel has no such bound.
         """
+        found = self._expand_bounded(beta)
+        if self.left is not None:
+            self.left[_SUMS] = beta.copy(), found[0]
+        return found
+
+    def _expand_bounded(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         n = self.n_samples
         moved = int(np.count_nonzero(beta)) if n * n > _MANY else 0
         if self.kernel is None or moved * (n - moved) < _MANY:
@@ -366,11 +374,16 @@ class Problem(StatedValues):
         return f[which], error[which]
 
     def known_sums(self, beta: np.ndarray) -> np.ndarray | None:
-        """Kβ as the last proof has computed it, where that was of this β: in float64 at least where its error matters to P. None elsewhere.
+        """Kβ, where the last proof has computed the sums of a multiple of this β: in float64 at least where its error matters to P. None elsewhere.
 
         It is for solvers, which begin where a proof has been. No proof asks for it.
         """
-        return None
+        before, f = (self.left or {}).get(_SUMS, (None, None))
+        if before is None:
+            return None
+        multiple = float(before @ beta) / max(float(before @ before), np.finfo(float).tiny)
+        error = float(np.abs(beta - multiple * before).max())
+        return multiple * f if error <= _SAME * float(np.abs(beta).max()) else None
 
     @cached_property
     def panels(self) -> Panels:
