@@ -1,4 +1,5 @@
 // Bindings of native/smo/every_pair.hpp.
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -67,6 +68,13 @@ void bind_every_pair(nb::module_& m) {
           },
           nb::arg("panels"), nb::arg("g"), nb::arg("r"), nb::arg("places"), nb::arg("starts"), nb::arg("firsts"), nb::arg("cost"),
           nb::arg("halves") = nb::none())
+      .def(
+          "begin_at",
+          [](EveryPair& self, In<double> beta) {
+            if (beta.size() != self.found.beta.size()) throw std::invalid_argument("beta must have an entry for each sample of each pair.");
+            std::copy_n(beta.data(), beta.size(), self.found.beta.begin());
+          },
+          nb::arg("beta"), "Where the pairs begin, of the hinge loss: at the feasible point that is nearest to beta.")
       .def(
           "run",
           [](EveryPair& self, double gap, double kkt, double ahead, double stricter, double turns, double most, double seconds,

@@ -106,10 +106,10 @@ Index blocks(nb::object dual, In<double> diagonal, In2<T> K, In<Index> groups, I
 }
 
 template <class T>
-Index face(nb::object dual, In<double> diagonal, In2<T> K, In<Index> groups, Index n_groups, bool coupled, double target, InOut<double> beta,
-           InOut<double> f) {
-  return smo::solve_face<T>(std::get<DualBox>(dual_of(dual)), diagonal.data(), square_of(K), {groups.data(), n_groups}, coupled, target,
-                            static_cast<Index>(diagonal.size()), beta.data(), f.data());
+Index face(nb::object dual, In<double> diagonal, In2<T> K, In<Index> groups, Index n_groups, bool coupled, double target, Index most,
+           InOut<double> beta, InOut<double> f) {
+  return smo::solve_face<T>(std::get<DualBox>(dual_of(dual)), diagonal.data(), square_of(K), {groups.data(), n_groups}, coupled, target, most,
+                            beta.data(), f.data());
 }
 
 std::tuple<double, double> own_gap(nb::object dual, In<double> beta, In<double> f, In<Index> groups, In<double> totals, bool coupled,
@@ -165,7 +165,7 @@ void bind_parts(nb::module_& m) {
         nb::arg("coupled"), nb::arg("second_order"), nb::arg("size"), nb::arg("target"), nb::arg("share"), nb::arg("max_steps"),
         nb::arg("beta").noconvert(), nb::arg("f").noconvert(), "SMO by blocks of at most `size`; writes beta and f, and returns the steps taken.");
   m.def("smo_face", face<T>, nb::arg("dual"), nb::arg("diagonal"), nb::arg("K").noconvert(), nb::arg("groups"), nb::arg("n_groups"),
-        nb::arg("coupled"), nb::arg("target"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(),
+        nb::arg("coupled"), nb::arg("target"), nb::arg("most"), nb::arg("beta").noconvert(), nb::arg("f").noconvert(),
         "Newton's method on the face that β is on; returns how often a variable moved.");
 }
 

@@ -30,8 +30,9 @@ double seconds_since(Clock::time_point began) { return std::chrono::duration<dou
 // The problem of one pair of classes; its arrays serve the next pair again.
 class OnePair {
  public:
-  // Without entries the problem can be proven, by values from panels, but not solved.
-  void state(const ClassPairs& pairs, Index k, bool with_entries = true) {
+  // The problem of pair k, which begins at the feasible point that is nearest to `start`. Without entries it can be proven, by values from panels, but not
+  // solved.
+  void state(const ClassPairs& pairs, Index k, Vector start, bool with_entries = true) {
     const Index begin = pairs.starts[k], n = pairs.starts[k + 1] - begin, first = pairs.firsts[k];
     const bool nu = !pairs.halves.empty();
     const Places places = pairs.places.subspan(begin, n);
@@ -73,9 +74,10 @@ class OnePair {
     const DualBox box = {p_.data(), zeros_.data(), zeros_.data(), lower_.data(), upper_.data(), n};
     to_prove_ = {box, groups_, totals_, g_, r_, !nu};
     zero_ = zero_scale(pairs);
-    if (nu) {
-      const std::vector<double> whole = start_;
-      proof::feasible(lower_, upper_, groups_, totals_, true, whole, start_);
+    const bool begun = !nu && std::ranges::any_of(start, [](double b) { return b != 0.0; });
+    if (nu || begun) {
+      const std::vector<double> point = begun ? std::vector<double>(start.begin(), start.end()) : start_;
+      proof::feasible(lower_, upper_, groups_, totals_, true, point, start_);
     }
   }
 
@@ -204,7 +206,7 @@ struct Room {
   std::vector<proof::Interval> offsets;
   std::vector<char> inside;
   std::vector<Index> places, worst;
-  std::vector<double> cost, point, violation;
+  std::vector<double> cost, point, violation, start, part_start;
 };
 
 void record(const proof::TableProof& proven, std::span<const proof::Interval> offsets, Index done, Index k, Clock::time_point began, PairSolutions& found) {
@@ -234,28 +236,38 @@ bool keeps(const proof::TableProof& proven, const PairTargets& targets) {
 // or steps, it is not.
 bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
   OnePair &pair = room.pair, &part = room.part;
-  pair.state(pairs, k, false);
+  pair.state(pairs, k, {}, false);
   const Index begin = pairs.starts[k], n = pair.size(), first = pairs.firsts[k];
   const Out beta(found.beta.data() + begin, static_cast<std::size_t>(n));
   room.inside.assign(n, 0);
   for (Index i = 0; i < n; i += n / some) room.inside[i] = 1;
   room.inside[first] = 1;  // a class of few samples may lie between
+  Index begun = 0;
+  for (Index i = 0; i < n; ++i)
+    if (room.start[i] != 0.0) {
+      room.inside[i] = 1;
+      ++begun;
+    }
+  if (begun > std::min(n / 2, most_in_table)) return false;
+  room.point = room.start;
   room.offsets.resize(1);
   const double enough = 0.5 * targets.ahead * targets.kkt;
   double steps = 0.0;
   for (int rounds = 0; rounds < most_rounds; ++rounds) {
     room.places.clear();
     room.cost.clear();
+    room.part_start.clear();
     Index of_first = 0;
     for (Index i = 0; i < n; ++i)
       if (room.inside[i]) {
         room.places.push_back(pairs.places[begin + i]);
         room.cost.push_back(pairs.cost[begin + i]);
+        room.part_start.push_back(room.point[i]);
         of_first += i < first;
       }
     const Index m = count(room.places.size()), starts[] = {0, m};
     part.state({.K = {}, .panels = pairs.panels, .g = pairs.g, .r = pairs.r, .places = room.places, .starts = starts, .firsts = {&of_first, 1},
-                .cost = room.cost, .halves = {}}, 0);
+                .cost = room.cost, .halves = {}}, 0, room.part_start);
     const std::unique_ptr<Smo> engine = part.engine(targets.cache_bytes);
     const double most = std::min(targets.most - steps, targets.turns * static_cast<double>(m));
     const SmoAdvance advance = engine->step(infinity, most, targets.gap * some_ahead, targets.kkt * some_ahead);
@@ -294,17 +306,18 @@ bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k,
 }
 
 void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
-  if (pairs.panels != nullptr && pairs.halves.empty() && pairs.starts[k + 1] - pairs.starts[k] >= 4 * some) {
+  const Out beta(found.beta.data() + pairs.starts[k], static_cast<std::size_t>(pairs.starts[k + 1] - pairs.starts[k]));
+  room.start.assign(beta.begin(), beta.end());
+  if (pairs.panels != nullptr && pairs.halves.empty() && count(beta.size()) >= 4 * some) {
     if (solve_on_some(pairs, targets, k, began, room, found)) return;
-    std::fill_n(found.beta.begin() + pairs.starts[k], pairs.starts[k + 1] - pairs.starts[k], 0.0);
+    std::ranges::copy(room.start, beta.begin());
   }
   if (pairs.panels != nullptr && pairs.starts[k + 1] - pairs.starts[k] > most_in_table) return;
   OnePair& pair = room.pair;
-  pair.state(pairs, k);
+  pair.state(pairs, k, room.start);
   const Index n = pair.size(), groups = pair.groups();
   room.offsets.resize(groups);
   const std::unique_ptr<Smo> engine = pair.engine(targets.cache_bytes);
-  const Out beta(found.beta.data() + pairs.starts[k], static_cast<std::size_t>(n));
   const double most = std::min(targets.most, targets.turns * static_cast<double>(n));
   // Where the pair is not done, the caller goes on from β as it is.
   const auto leave = [&] { std::ranges::copy(engine->beta(), beta.begin()); };

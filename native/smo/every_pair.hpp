@@ -40,7 +40,9 @@ struct PairSolutions {
   explicit PairSolutions(const ClassPairs& pairs);  // none is done
 
   std::vector<Index> done;
-  std::vector<double> beta;       // the coefficients of the proven model, or where to go on from; they go with the places
+  // Of the hinge loss before the call where to begin, within the bounds or not; after it the coefficients of the proven model, or where to go on from.
+  // They go with the places.
+  std::vector<double> beta;
   std::vector<double> low, high;  // the intervals of the best offsets: one for each pair, or two of a ν-SVC
   std::vector<double> steps, checked, seconds;  // the engine's steps, the seconds up to the end of the proof, and those of all that the pair took
   std::vector<double> primal, dual, rounding, violation, outside, off, plain_primal, plain_dual;  // TableProof of proof/table_proof.hpp

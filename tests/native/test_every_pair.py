@@ -157,6 +157,38 @@ def test_panels_in_place_of_the_matrix(nu):
         assert_allclose(native.plain_dual[k], (0.0 if nu else np.abs(beta).sum()) - 0.5 * beta @ K @ beta, rtol=1e-2)
 
 
+@pytest.mark.parametrize("from_panels", [False, True])
+def test_pairs_begin_where_they_are_told(from_panels):
+    """At other solutions, which need not keep the bounds: few steps are left, and what is proven is as good."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(3), 400)
+    X = rng.normal(size=(1200, 4)) + codes[:, None]
+    members = ClassPairs(codes, 3)
+    K = rbf_kernel(X, gamma=0.2)
+
+    def solved(C, start=None):
+        entries = Panels(RBF(0.2), X, np.float64).native if from_panels else K
+        costs = np.full(len(members.samples), C)
+        native = _native.EveryPair(
+            entries, np.ones(1200), np.zeros(1200), members.samples, members.starts, members.n_first, costs
+        )
+        if start is not None:
+            native.begin_at(start)
+        native.run(**{**AIM, "turns": 200.0})
+        assert native.done.all() and (native.primal - native.dual <= 1e-3 * native.primal).all()
+        return native
+
+    one, alone = solved(1.0), solved(3.0)
+    assert solved(3.0, 1.01 * alone.beta).steps.sum() < 0.5 * alone.steps.sum()
+    after = solved(3.0, 3.3 * one.beta)
+    assert (after.dual <= alone.primal).all() and (alone.dual <= after.primal).all()
+    assert (np.abs(after.beta) <= 3.0 * (1 + 1e-9)).all()
+    with pytest.raises(ValueError, match="entry for each sample"):
+        _native.EveryPair(
+            K, np.ones(1200), np.zeros(1200), members.samples, members.starts, members.n_first, one.beta
+        ).begin_at(np.zeros(3))
+
+
 def test_panels_in_single_precision_are_refused():
     members = ClassPairs(np.arange(6) // 2, 3)
     panels = Panels(RBF(1.0), np.eye(6)).native

@@ -41,9 +41,21 @@ def _by_pairs(dual, K, coupled, target):
     return beta, f
 
 
-def _face(dual, K, coupled, target, beta, f, groups=None):
+def _face(dual, K, coupled, target, beta, f, groups=None, most=None):
     groups = np.zeros(len(beta), dtype=np.int64) if groups is None else groups
-    return _native.smo_face(dual, K.diagonal().copy(), K, groups, int(groups.max()) + 1, coupled, target, beta, f)
+    return _native.smo_face(
+        dual, K.diagonal().copy(), K, groups, int(groups.max()) + 1, coupled, target, most or len(beta), beta, f
+    )
+
+
+def test_a_face_that_is_too_large_is_left_to_pairs():
+    dual, K = _problem("hinge")
+    beta, f = _by_pairs(dual, K, True, 1e-2)
+    free = int(np.count_nonzero((dual.lower < beta) & (beta < dual.upper) & (beta != 0)))
+    before = beta.copy()
+    assert _face(dual, K, True, 1e-8, beta, f, most=free - 1) == 0
+    np.testing.assert_array_equal(beta, before)
+    assert _face(dual, K, True, 1e-8, beta, f, most=len(beta)) > 0
 
 
 @pytest.mark.parametrize("coupled", [True, False])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gapless as gl
 from gapless.errors import InvalidInputError, UnsupportedError
-from gapless.problems.along_c import with_c
+from gapless.problems.along_c import first_of_chain, with_c
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 Y = np.array([0, 1] * 6)
@@ -32,6 +32,16 @@ def test_what_does_not_depend_on_c_is_shared_and_the_given_problem_stays():
     assert moved.X is problem.X and moved.diagonal is diagonal
     assert problem.dual is box and problem.regularization == 2.0
     assert_array_equal(moved.cost, np.full(12, 4.0))
+
+
+def test_the_sums_of_the_last_proof_are_known_on_the_way():
+    first = first_of_chain(gl.Problem(X, Y, kernel=gl.kernels.RBF(0.5), C=2.0))
+    beta = np.where(np.arange(12) % 3 == 0, Y, 0.0) - 0.25
+    f, _ = first.expand_bounded(beta)
+    second = with_c(first, 4.0)
+    np.testing.assert_allclose(second.known_sums(2.0 * beta), 2.0 * f, rtol=1e-15)
+    assert second.known_sums(beta + 1e-6) is None
+    assert gl.Problem(X, Y, kernel=gl.kernels.RBF(0.5)).known_sums(beta) is None
 
 
 def test_a_problem_without_c_is_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -109,10 +110,11 @@ class KernelEstimator(NamespaceMixin, SolvingMixin, BaseEstimator):
         as it is. With ``codes``, the classes of the samples, the samples of one class stand side by side in the matrix, so that a subproblem of two
         classes reads little of it.
         """
-        if self._fold is None:
-            spec, samples, own = self._resolved(X, weight, codes)
+        resolved = partial(self._resolved, X, weight, codes)
+        if self._chain is not None:
+            spec, samples, own = self._chain.samples(resolved)
         else:
-            spec, samples, own = self._fold.samples(self, lambda: self._resolved(X, weight, codes))
+            spec, samples, own = resolved() if self._fold is None else self._fold.samples(self, resolved)
         self._gamma = spec.gamma
         self._kernel_object = spec.kernel
         self._X_fit = X if spec.pairwise and callable(self.kernel) else None

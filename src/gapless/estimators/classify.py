@@ -28,6 +28,7 @@ from gapless.estimators.report import warn_if_zero
 from gapless.estimators.special import favour_other_class
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
+from gapless.proof.interval import bounds_of
 from gapless.result import Result
 from gapless.store import register
 from gapless.store.later import Later
@@ -173,16 +174,12 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, KernelEstimator):
 
     def _around(self, values: np.ndarray, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The intervals of ``decision_interval`` around the decisions of all pairs."""
-        decisions, squares = -values, self._squares(X)
-        bounds = [
-            self._pair_bounds(k, decisions[:, k] + self._intercept_[k], squares) for k in range(len(self._solved))
-        ]
-        low, high = np.stack(bounds, axis=1).transpose(2, 0, 1)
+        low, high = self._pair_bounds(self._intercept_ - values, self._squares(X))
         return (low.ravel(), high.ravel()) if len(self.classes_) == 2 else (-high, -low)
 
-    def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """Bounds on f* + b* of pair k, positive for its second class, as an array of shape (n, 2), from f without the intercept."""
-        return self._solved[k].reach.bounds(f, squares)
+    def _pair_bounds(self, f: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high): bounds on f* + b* of each pair, a column each, positive for its second class, from f without the intercept."""
+        return bounds_of([solved.reach for solved in self._solved], f, squares)
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of the samples."""
@@ -395,13 +392,15 @@ class NuSVC(_KernelClassifier):
     def _pair_terms(self, members: ClassPairs, weight: np.ndarray | None, class_weight: np.ndarray) -> PairTerms | None:
         return nu_terms(members, float(self.nu), weight, class_weight)
 
-    def _pair_bounds(self, k: int, f: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        low, high = super()._pair_bounds(k, self._scales[k] * f, squares).T
-        (plus_low, plus_high), (minus_low, minus_high) = self._solved[k].reach.offsets
+    def _pair_bounds(self, f: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = super()._pair_bounds(self._scales * f, squares)
+        offsets = np.array([solved.reach.offsets for solved in self._solved])
+        (plus_low, plus_high), (minus_low, minus_high) = offsets.transpose(1, 2, 0)
         least, most = 0.5 * (minus_low - plus_high), 0.5 * (minus_high - plus_low)  # the bounds on ρ of the optimum
-        if not least > 0:
-            return np.tile([-np.inf, np.inf], (len(f), 1))
-        return np.column_stack([np.minimum(low / least, low / most), np.maximum(high / least, high / most)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = np.minimum(low / least, low / most), np.maximum(high / least, high / most)
+        known = least > 0
+        return np.where(known, low, -np.inf), np.where(known, high, np.inf)
 
     def _pair_decisions(self, X: Any, signs: bool = False) -> np.ndarray:
         decisions = super()._pair_decisions(X, signs)

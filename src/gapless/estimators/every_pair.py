@@ -93,6 +93,18 @@ class Columns(NamedTuple):
         )
 
 
+def multiple(linear: Any, dual: Any, ratio: float) -> Any:
+    """What β is multiplied by where C is multiplied by ``ratio``, from linear − bend / 2, the dual value of β, and its linear part.
+
+    Where most of P is loss, β grows as C does, and otherwise hardly at all: the multiple with the highest dual value tells, linear / bend. Near the
+    ratio it is the ratio itself, at which β that were at their bounds are so again.
+    """
+    bend = 2.0 * (linear - dual)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = linear / bend
+    return np.where((bend > 0) & (linear > 0) & (best < ratio**0.5), np.maximum(1.0, best), ratio)
+
+
 class Found(NamedTuple):
     """Arrays of the native call, a number for each pair, or for each sample of each pair (``PairSolutions`` of native/smo/every_pair.hpp)."""
 
@@ -146,6 +158,16 @@ class EveryPair:
         self._starts, self._able, self._found, self._longest = starts, None, found, longest
         self._native, self._made = None, {}
         return self
+
+    def begin_at(self, beta: np.ndarray) -> None:
+        """Begin at the feasible points that are nearest to these coefficients, pair after pair; a ν-SVC begins as always."""
+        self._native.begin_at(beta)
+
+    def grown(self, ratio: float) -> np.ndarray:
+        """The coefficients, where C is multiplied by ``ratio``: times :func:`multiple` for each pair."""
+        beta = self.columns.beta
+        linear = np.add.reduceat(np.abs(beta), self._starts[:-1])
+        return beta * np.repeat(multiple(linear, self._found.dual, ratio), np.diff(self._starts))
 
     @property
     def is_solved(self) -> bool:

@@ -45,6 +45,7 @@ from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, 
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
 from gapless.problems.problem import Intercept, Problem
+from gapless.proof.interval import bounds_of
 from gapless.result import Result, Status
 from gapless.store import register
 
@@ -167,8 +168,7 @@ class _LinearEstimator(NamespaceMixin, LinearSupport, SolvingMixin, BaseEstimato
         squares = row_norms(X, squared=True)
         if self._intercept_kind == "free":
             columns, b = np.atleast_2d(scores.T).T, np.atleast_1d(self.intercept_)
-            bounds = [reach.bounds(columns[:, k] - b[k], squares) for k, reach in enumerate(reaches)]
-            low, high = np.stack(bounds, axis=1).transpose(2, 0, 1)
+            low, high = bounds_of(reaches, columns - b, squares)
         else:
             distances = np.array([reach.distance for reach in reaches])
             slack = self._difference * np.sqrt(squares + reaches[0].shift)[:, None] * distances

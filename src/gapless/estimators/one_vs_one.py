@@ -67,7 +67,10 @@ class OneVersusOne:
         estimator = self.estimator
         many = estimator.solver == "auto" and self.n_classes > 2
         terms = estimator._pair_terms(self.members, self.counts, self.class_weight) if many else None
-        return every_pair(self.members, self.samples, self.spec.kernel, terms, float(estimator.cache_size))
+        pairs = every_pair(self.members, self.samples, self.spec.kernel, terms, float(estimator.cache_size))
+        if pairs is not None and self.whole and estimator._chain is not None:
+            estimator._chain.begin_pairs(estimator.C, pairs)
+        return pairs
 
     def without(self, left_out: np.ndarray) -> tuple[OneVersusOne, np.ndarray]:
         """(task, classes): the same without some samples, and which of the classes are still there."""

@@ -90,7 +90,7 @@ class SingleKernelEstimator(KernelEstimator):
     def _answer(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What ``decision_interval`` gives, and f(x), from kernel values that are computed once."""
         values = self._decisions(X)
-        low, high = self._solved[0].reach.bounds(values - self._intercept_[0], self._squares(X)).T
+        low, high = self._solved[0].reach.bounds(values - self._intercept_[0], self._squares(X))
         return low, high, values
 
     def _decisions(self, X: Any) -> np.ndarray:

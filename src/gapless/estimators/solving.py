@@ -155,6 +155,8 @@ class SolvingMixin(StoringMixin, CallbackSupport):
         if chain is not None and solved:
             chain.end_fit(self.C, solved[0])
         self._show(solved, together, goes_on)
+        if self._chain is not None and together is not None and not watch.halted:
+            self._chain.end_pairs(self.C, together)
         interruption = Interrupted(max(results, key=lambda r: r.certificate.relative_gap)) if watch.halted else None
         return Run(solved, together, hooks, interruption)
 

@@ -43,8 +43,14 @@ class Reach:
         offsets = np.array([(low - moved, high + moved) for low, high in certificate.offset_intervals])
         return cls(distance, offsets, shift)
 
-    def bounds(self, f: np.ndarray, square: np.ndarray) -> np.ndarray:
-        """(n, 2): intervals that contain f*(x) + b*, from f(x) = ⟨w, φ(x)⟩ without b and from k(x, x). In a ν-form b is the mean of two offsets."""
-        slack = self.distance * np.sqrt(square + self.shift)
-        low, high = self.offsets.mean(axis=0)
-        return np.column_stack([f - slack + low, f + slack + high])
+    def bounds(self, f: np.ndarray, square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high): bounds on f*(x) + b*, from f(x) = ⟨w, φ(x)⟩ without b and from k(x, x). In a ν-form b is the mean of two offsets."""
+        low, high = bounds_of([self], f[:, None], square)
+        return low[:, 0], high[:, 0]
+
+
+def bounds_of(reaches: list[Reach], f: np.ndarray, square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high): the intervals of several solutions of the same kind, a column of f for each."""
+    slack = np.sqrt(square + reaches[0].shift)[:, None] * np.array([reach.distance for reach in reaches])
+    low, high = np.array([reach.offsets.mean(axis=0) for reach in reaches]).T
+    return f - slack + low, f + slack + high
