@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import gapless as gl
 from gapless import SVCCV, SVR, SVRCV, LinearSVCCV, LinearSVRCV
-from gapless.model_selection import GridSearchCV
+from gapless.model_selection import GridSearchCV, tuned_linear
 
 N = 2000
 X, Y = make_classification(N, 8, flip_y=0.1, random_state=0)
@@ -23,6 +23,12 @@ TUNED = [
     (LinearSVRCV(epsilons=2, widen=0, cv=3), *T),
 ]
 IDS = [type(each).__name__ for each, _, _ in TUNED]
+
+
+@pytest.fixture(autouse=True)
+def first_stages_of_few_entries(monkeypatch):
+    """Linear machines are searched in stages from as few samples on as others."""
+    monkeypatch.setattr(tuned_linear, "_FIRST_ENTRIES", 0.0)
 
 
 def keys_by_stage(model):
@@ -221,3 +227,10 @@ def test_beyond_the_ends_of_a_grid_no_fit_takes_more_than_the_longest_before_and
     assert not stopped[..., :7].any()  # nothing of the first grid, whose C's are the smallest ones
     assert np.isfinite(model.best_score_) and model.best_score_ == np.nanmax(model.scores_.mean(axis=0))
     assert str(model.selection_).endswith("left out, by scores on fewer samples or by work.")
+
+
+def test_stages_of_linear_machines_begin_where_fits_are_long(monkeypatch):
+    monkeypatch.undo()
+    assert len(keys_by_stage(LinearSVCCV(cv=3, refit=False).fit(X, Y))) == 1
+    wide, labels = make_classification(N, 500, random_state=0)
+    assert len(keys_by_stage(LinearSVCCV(cv=3, refit=False).fit(wide, labels))) == 2

@@ -72,7 +72,7 @@ def test_the_same_folds_have_the_same_stages_and_small_or_whole_searches_have_on
     folds = list(KFold(5).split(TARGETS))
     for one, other in zip(stages_of(folds, TARGETS, False), stages_of(folds, TARGETS, False), strict=True):
         assert np.array_equal(one.rows, other.rows)
-    assert len(stages_of(folds, TARGETS, False, several=False)) == 1
+    assert len(stages_of(folds, TARGETS, False, first=np.inf)) == 1
     assert len(stages_of(list(KFold(5).split(TARGETS[:1400])), TARGETS[:1400], False)) == 1
     assert len(stages_of(list(LeaveOneOut().split(TARGETS[:20])), TARGETS[:20], False)) == 1
 

@@ -41,22 +41,22 @@ class Stage:
         return X[np.ix_(self.rows, self.rows)] if pairwise else _safe_indexing(X, self.rows)
 
 
-def sizes(n: int) -> list[int]:
+def sizes(n: int, first: float = FIRST) -> list[int]:
     """The number of samples of each stage, of n samples in all.
 
     >>> from gapless.model_selection.stages import sizes
     >>> sizes(1000), sizes(3000), sizes(18_000)
     ([1000], [1000, 3000], [1000, 4000, 18000])
     """
-    found, size = [], FIRST
+    found, size = [], first
     while size * _LEAST <= n:
-        found.append(size)
+        found.append(int(size))
         size *= _TIMES
     return [*found, n]
 
 
-def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, several: bool = True) -> list[Stage]:
-    """The stages of a search over these folds, a single one unless ``several``; ``of_classes`` says that y are labels.
+def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, first: float = FIRST) -> list[Stage]:
+    """The stages of a search over these folds, of ``first`` samples at first; ``of_classes`` says that y are labels.
 
     Each stage has the same share of the training and of the test rows of every fold, and all rows of the stage before. Rows are drawn with a fixed
     seed, of every class, or of every tenth of the targets, in proportion. Of each class a stage has two training rows and two test rows of every
@@ -68,6 +68,8 @@ def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, several: bool 
     >>> first, last = stages_of([(rows[:2000], rows[2000:])], rows % 2, of_classes=True)
     >>> len(first.rows), [len(part) for part in first.folds[0]], np.array_equal(last.rows, rows)
     (1001, [667, 334], True)
+    >>> len(stages_of([(rows[:2000], rows[2000:])], rows % 2, of_classes=True, first=np.inf))
+    1
     """
     folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
     folds = [tuple(np.flatnonzero(part) if part.dtype == bool else part for part in pair) for pair in folds]  # type: ignore[misc]
@@ -84,7 +86,7 @@ def stages_of(folds: list[Fold], y: np.ndarray, of_classes: bool, several: bool 
     # Where each row is a test row once, the training rows of a stage are test rows of the stage in other folds.
     once = len(np.unique(tested)) == len(tested) and all(np.isin(train, tested).all() for train, _ in folds)
     most, found = max(len(train) + len(test) for train, test in folds), []
-    for number, size in enumerate(sizes(most) if several else [most]):
+    for number, size in enumerate(sizes(most, first)):
         some = folds
         if size < most:
             tests = [_first(test, size / most, drawn, strata, least) for _, test in folds]

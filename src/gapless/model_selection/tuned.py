@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable
 from contextlib import nullcontext
 from copy import deepcopy
@@ -25,7 +26,7 @@ from gapless.model_selection.explained import PARAMETERS as OF_SEARCHES
 from gapless.model_selection.grids import deviation, epsilon_grid
 from gapless.model_selection.search import GridSearchCV
 from gapless.model_selection.staged import StagedSearch
-from gapless.model_selection.stages import Stage, stages_of
+from gapless.model_selection.stages import FIRST, Stage, stages_of
 from gapless.model_selection.widening import Axis
 
 _FOLDS = 5  # as in scikit-learn
@@ -87,9 +88,10 @@ PARAMETERS = {
     "prove": OF_SEARCHES["prove"],
     "staged": (
         "bool",
-        "Whether, from 1,500 samples on, the grid is searched in stages: all candidates on 1,000 of the samples, those that keep up with the best on "
-        "four times as many, and so on, and few on all of them. A candidate that is left out has no score on all samples. False fits all of them on "
-        "all samples, which takes many times as long.",
+        "Whether the grid is searched in stages, where there are half as many samples again as the first stage has: all candidates on 1,000 of the "
+        "samples (of a linear machine on so many as have half a million entries), those that keep up with the best on four times as many, and so "
+        "on, and few on all of them. A candidate that is left out has no score on all samples. False fits all of them on all samples, which takes "
+        "many times as long.",
     ),
     "n_jobs": (
         "int",
@@ -207,7 +209,9 @@ class TunedMixin:
                 own = {} if weight is None else {"sample_weight": weight[stage.rows]}
                 search.fit(stage.take(rows, self._pairwise), targets[stage.rows], **own)
 
-            stages = stages_of(folds, targets, is_classifier(self), self.staged)
+            stages = stages_of(
+                folds, targets, is_classifier(self), self._first_stage(rows) if self.staged else math.inf
+            )
             search = StagedSearch(
                 candidate, axes, self.widen, stages, fit, scoring=scoring, n_jobs=self.n_jobs, verbose=int(self.verbose),
                 error_score="raise", racing=self.racing, prove=self.prove,
@@ -229,6 +233,10 @@ class TunedMixin:
     def _axes(self, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Axis]:
         """What is searched."""
         raise NotImplementedError
+
+    def _first_stage(self, X: Any) -> float:
+        """The samples of the first stage of a search."""
+        return FIRST
 
     def _unit(self, y: np.ndarray, weight: np.ndarray) -> float:
         """What C is in proportion to, besides one over the variance of the features."""

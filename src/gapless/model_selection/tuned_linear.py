@@ -11,6 +11,7 @@ from gapless.estimators.documented import LINEAR, LINEAR_MODEL, documented
 from gapless.estimators.parameters import Rule
 from gapless.kernels.pairwise import inner_products
 from gapless.model_selection import grids
+from gapless.model_selection.stages import FIRST
 from gapless.model_selection.tuned import (
     EPSILON,
     GRID,
@@ -25,7 +26,11 @@ from gapless.model_selection.tuned import (
     without,
 )
 from gapless.model_selection.widening import Axis
+from gapless.model_selection.work import features_of
 from gapless.store import register
+
+# Stored entries of X of the first stage, by hand: the fit of a linear machine on fewer takes hardly longer than its objects and checks.
+_FIRST_ENTRIES = 5e5
 
 _CHOSEN = f"C_ Cs_ {SEARCHED}"
 
@@ -34,6 +39,9 @@ class _TunedLinearMixin(TunedMixin):
     """The search of C."""
 
     _power: float = 1.0
+
+    def _first_stage(self, X: Any) -> float:
+        return max(FIRST, _FIRST_ENTRIES / max(1.0, features_of(X)))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y, weight = self._take(X, y, sample_weight)  # type: ignore[attr-defined]
