@@ -70,11 +70,14 @@ void bind_every_pair(nb::module_& m) {
           nb::arg("halves") = nb::none())
       .def(
           "begin_at",
-          [](EveryPair& self, In<double> beta) {
-            if (beta.size() != self.found.beta.size()) throw std::invalid_argument("beta must have an entry for each sample of each pair.");
+          [](EveryPair& self, In<double> beta, In<double> f) {
+            if (beta.size() != self.found.beta.size() || f.size() != beta.size())
+              throw std::invalid_argument("beta and f must have an entry for each sample of each pair.");
             std::copy_n(beta.data(), beta.size(), self.found.beta.begin());
+            std::copy_n(f.data(), f.size(), self.found.f.begin());
           },
-          nb::arg("beta"), "Where the pairs begin, of the hinge loss: at the feasible point that is nearest to beta.")
+          nb::arg("beta"), nb::arg("f"),
+          "Where the pairs begin, of the hinge loss: at the feasible point that is nearest to beta, whose sums are f, NaN where they are not known.")
       .def(
           "run",
           [](EveryPair& self, double gap, double kkt, double ahead, double stricter, double turns, double most, double seconds,
@@ -91,6 +94,7 @@ void bind_every_pair(nb::module_& m) {
   using Found = smo::PairSolutions;
   show("done", &Found::done, "1 for a pair whose proof keeps the bounds, 2 where its optimum is proven to be zero, 0 where it is left to do.");
   show("beta", &Found::beta, "The coefficients of the proven models, pair after pair.");
+  show("f", &Found::f, "Their sums Kβ; NaN of pairs that are left to do.");
   show("low", &Found::low, "Where the intervals of the best offsets begin.");
   show("high", &Found::high, "Where they end.");
   show("steps", &Found::steps, "The steps of the engine.");

@@ -17,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_proofs = 8;      // by hand: where so many proofs did not agree, with targets that are stricter each time, another method is due
+constexpr double same = 1e-12;    // of the largest coefficient: points that differ by no more are the same
 constexpr Index telling = 256;    // samples that tell R: _SOME of gapless/proof/zero.py
 // Samples that a large pair is begun with, and the most times that others are added to them; by hand. Targets on parts are stricter by the last number,
 // since the values of the other samples add to what the proof finds.
@@ -30,9 +31,9 @@ double seconds_since(Clock::time_point began) { return std::chrono::duration<dou
 // The problem of one pair of classes; its arrays serve the next pair again.
 class OnePair {
  public:
-  // The problem of pair k, which begins at the feasible point that is nearest to `start`. Without entries it can be proven, by values from panels, but not
-  // solved.
-  void state(const ClassPairs& pairs, Index k, Vector start, bool with_entries = true) {
+  // The problem of pair k, which begins at the feasible point that is nearest to `start`, whose sums are `f` where they are known. Without entries it can
+  // be proven, by values from panels, but not solved.
+  void state(const ClassPairs& pairs, Index k, Vector start, Vector f, bool with_entries = true) {
     const Index begin = pairs.starts[k], n = pairs.starts[k + 1] - begin, first = pairs.firsts[k];
     const bool nu = !pairs.halves.empty();
     const Places places = pairs.places.subspan(begin, n);
@@ -75,9 +76,11 @@ class OnePair {
     to_prove_ = {box, groups_, totals_, g_, r_, !nu};
     zero_ = zero_scale(pairs);
     const bool begun = !nu && std::ranges::any_of(start, [](double b) { return b != 0.0; });
+    start_f_ = {};
     if (nu || begun) {
       const std::vector<double> point = begun ? std::vector<double>(start.begin(), start.end()) : start_;
       proof::feasible(lower_, upper_, groups_, totals_, true, point, start_);
+      if (begun && !f.empty() && std::isfinite(f[0]) && is_same(point)) start_f_ = f;
     }
   }
 
@@ -92,7 +95,7 @@ class OnePair {
                      .shift = 0.0,
                      .zero = zero_,
                      .entry_work = 1.0},
-                    {.given = K_, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes});
+                    {.given = K_, .places = places_}, {}, start_, {.second_order = true, .cache_bytes = cache_bytes}, start_f_);
   }
 
   // Writes the feasible point that is nearest to another one, and returns its decision values.
@@ -107,8 +110,11 @@ class OnePair {
   proof::TableProof prove(Out beta, std::span<proof::Interval> offsets, proof::TableRoom& room) {
     const proof::TableProof proven = proof::prove(to_prove_, repair_, beta, f_, static_cast<double>(terms_), offsets, room);
     for (double& b : beta) b /= proven.margin;
+    for (double& each : f_) each /= proven.margin;
     return proven;
   }
+
+  Vector sums() const { return f_; }  // of the β of the last call of `values` or `prove`
 
   bool counts_as_zero(double tol, const proof::TableProof& proven) const { return smo::counts_as_zero(zero_, tol, proven.primal, proven.dual); }
 
@@ -144,6 +150,16 @@ class OnePair {
       panels_->expand(left_, c_, of_class, sums_.data());
     for (Index i = 0; i < size(); ++i) f_[i] = sums_[static_cast<std::size_t>(places_[i])];
     return length(Places(left_));
+  }
+
+  // Whether the start is this point except for rounding.
+  bool is_same(Vector point) const {
+    double largest = 0.0, off = 0.0;
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      largest = std::max(largest, std::fabs(point[i]));
+      off = std::max(off, std::fabs(point[i] - start_[i]));
+    }
+    return off <= same * largest;
   }
 
   void take_entries(const ClassPairs& pairs, Places places) {
@@ -194,6 +210,7 @@ class OnePair {
   proof::Repair repair_ = {};
   std::vector<Index> order_, left_;
   std::vector<double> c_, sums_, table_, p_, zeros_, lower_, upper_, diagonal_, g_, r_, f_, totals_, start_;
+  Vector start_f_;
   std::vector<Index> groups_;
   proof::TableProblem to_prove_ = {};
   double zero_ = 0.0;
@@ -206,14 +223,15 @@ struct Room {
   std::vector<proof::Interval> offsets;
   std::vector<char> inside;
   std::vector<Index> places, worst;
-  std::vector<double> cost, point, violation, start, part_start;
+  std::vector<double> cost, point, violation, start, f, part_start, part_f;
 };
 
-void record(const proof::TableProof& proven, std::span<const proof::Interval> offsets, Index done, Index k, Clock::time_point began, PairSolutions& found) {
+void record(const proof::TableProof& proven, Vector f, Index begin, std::span<const proof::Interval> offsets, Index done, Index k, Clock::time_point began, PairSolutions& found) {
   for (std::size_t g = 0; g < offsets.size(); ++g) {
     found.low[k * offsets.size() + g] = offsets[g].low;
     found.high[k * offsets.size() + g] = offsets[g].high;
   }
+  std::ranges::copy(f, found.f.begin() + begin);
   found.primal[k] = proven.primal;
   found.dual[k] = proven.dual;
   found.rounding[k] = proven.rounding;
@@ -236,7 +254,7 @@ bool keeps(const proof::TableProof& proven, const PairTargets& targets) {
 // or steps, it is not.
 bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
   OnePair &pair = room.pair, &part = room.part;
-  pair.state(pairs, k, {}, false);
+  pair.state(pairs, k, {}, {}, false);
   const Index begin = pairs.starts[k], n = pair.size(), first = pairs.firsts[k];
   const Out beta(found.beta.data() + begin, static_cast<std::size_t>(n));
   room.inside.assign(n, 0);
@@ -250,6 +268,7 @@ bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k,
     }
   if (begun > std::min(n / 2, most_in_table)) return false;
   room.point = room.start;
+  bool known = begun > 0;
   room.offsets.resize(1);
   const double enough = 0.5 * targets.ahead * targets.kkt;
   double steps = 0.0;
@@ -257,17 +276,19 @@ bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k,
     room.places.clear();
     room.cost.clear();
     room.part_start.clear();
+    room.part_f.clear();
     Index of_first = 0;
     for (Index i = 0; i < n; ++i)
       if (room.inside[i]) {
         room.places.push_back(pairs.places[begin + i]);
         room.cost.push_back(pairs.cost[begin + i]);
         room.part_start.push_back(room.point[i]);
+        if (known) room.part_f.push_back(room.f[i]);
         of_first += i < first;
       }
     const Index m = count(room.places.size()), starts[] = {0, m};
     part.state({.K = {}, .panels = pairs.panels, .g = pairs.g, .r = pairs.r, .places = room.places, .starts = starts, .firsts = {&of_first, 1},
-                .cost = room.cost, .halves = {}}, 0, room.part_start);
+                .cost = room.cost, .halves = {}}, 0, room.part_start, room.part_f);
     const std::unique_ptr<Smo> engine = part.engine(targets.cache_bytes);
     const double most = std::min(targets.most - steps, targets.turns * static_cast<double>(m));
     const SmoAdvance advance = engine->step(infinity, most, targets.gap * some_ahead, targets.kkt * some_ahead);
@@ -277,6 +298,8 @@ bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k,
     for (Index i = 0, at = 0; i < n; ++i)
       if (room.inside[i]) room.point[i] = engine->beta()[at++];
     const Vector f = pair.values(room.point, beta);
+    room.f.assign(f.begin(), f.end());
+    known = true;
     const double b = pair.offset(beta, f, room.inside);
     room.worst.clear();
     room.violation.assign(n, 0.0);
@@ -289,7 +312,7 @@ bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k,
       const proof::TableProof proven = pair.prove(beta, room.offsets, room.proof);
       if (!(proven.violation <= targets.kkt) || !keeps(proven, targets)) return false;
       found.steps[k] = steps;
-      record(proven, room.offsets, 1, k, began, found);
+      record(proven, pair.sums(), begin, room.offsets, 1, k, began, found);
       return true;
     }
     if (m + count(room.worst.size()) > std::min(n / 2, most_in_table)) return false;
@@ -308,13 +331,15 @@ bool solve_on_some(const ClassPairs& pairs, const PairTargets& targets, Index k,
 void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clock::time_point began, Room& room, PairSolutions& found) {
   const Out beta(found.beta.data() + pairs.starts[k], static_cast<std::size_t>(pairs.starts[k + 1] - pairs.starts[k]));
   room.start.assign(beta.begin(), beta.end());
+  room.f.assign(found.f.begin() + pairs.starts[k], found.f.begin() + pairs.starts[k + 1]);
   if (pairs.panels != nullptr && pairs.halves.empty() && count(beta.size()) >= 4 * some) {
     if (solve_on_some(pairs, targets, k, began, room, found)) return;
     std::ranges::copy(room.start, beta.begin());
+    room.f.assign(found.f.begin() + pairs.starts[k], found.f.begin() + pairs.starts[k + 1]);
   }
   if (pairs.panels != nullptr && pairs.starts[k + 1] - pairs.starts[k] > most_in_table) return;
   OnePair& pair = room.pair;
-  pair.state(pairs, k, room.start);
+  pair.state(pairs, k, room.start, room.f);
   const Index n = pair.size(), groups = pair.groups();
   room.offsets.resize(groups);
   const std::unique_ptr<Smo> engine = pair.engine(targets.cache_bytes);
@@ -332,7 +357,7 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
     const double gap = proven.primal - proven.dual, goal = targets.gap * std::fabs(proven.primal);
     const bool close = keeps(proven, targets);
     if (proven.violation <= targets.kkt && (close || pair.counts_as_zero(targets.gap, proven)))
-      return record(proven, room.offsets, close ? 1 : 2, k, began, found);
+      return record(proven, pair.sums(), pairs.starts[k], room.offsets, close ? 1 : 2, k, began, found);
     if (!std::isfinite(gap) || (gap > goal && gap - proven.rounding <= goal)) return leave();  // no better point of float64 would prove more
     gap_target *= targets.stricter;
     kkt_target *= targets.stricter;
@@ -342,7 +367,8 @@ void solve_one(const ClassPairs& pairs, const PairTargets& targets, Index k, Clo
 
 }  // namespace
 
-PairSolutions::PairSolutions(const ClassPairs& pairs) : done(pairs.firsts.size()), beta(pairs.places.size()), own(pairs.firsts.size()) {
+PairSolutions::PairSolutions(const ClassPairs& pairs)
+    : done(pairs.firsts.size()), beta(pairs.places.size()), f(pairs.places.size(), std::nan("")), own(pairs.firsts.size()) {
   for (std::vector<double>* each : {&steps, &checked, &seconds, &primal, &dual, &rounding, &violation, &outside, &off, &plain_primal, &plain_dual})
     each->resize(done.size());
   for (std::vector<double>* each : {&low, &high}) each->resize(pairs.halves.empty() ? done.size() : 2 * done.size());

@@ -41,8 +41,8 @@ struct PairSolutions {
 
   std::vector<Index> done;
   // Of the hinge loss before the call where to begin, within the bounds or not; after it the coefficients of the proven model, or where to go on from.
-  // They go with the places.
-  std::vector<double> beta;
+  // They go with the places, and so do their sums f = Kβ, which before the call need not be known: then the first one of a pair is no number.
+  std::vector<double> beta, f;
   std::vector<double> low, high;  // the intervals of the best offsets: one for each pair, or two of a ν-SVC
   std::vector<double> steps, checked, seconds;  // the engine's steps, the seconds up to the end of the proof, and those of all that the pair took
   std::vector<double> primal, dual, rounding, violation, outside, off, plain_primal, plain_dual;  // TableProof of proof/table_proof.hpp

@@ -596,9 +596,9 @@ class EveryPair:
     @overload
     def __init__(self, panels: object, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], halves: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-    def begin_at(self, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def begin_at(self, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Where the pairs begin, of the hinge loss: at the feasible point that is nearest to beta.
+        Where the pairs begin, of the hinge loss: at the feasible point that is nearest to beta, whose sums are f, NaN where they are not known.
         """
 
     def run(self, *, gap: float, kkt: float, ahead: float, stricter: float, turns: float, most: float, seconds: float, cache_bytes: float) -> None:
@@ -615,6 +615,10 @@ class EveryPair:
     @property
     def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The coefficients of the proven models, pair after pair."""
+
+    @property
+    def f(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their sums Kβ; NaN of pairs that are left to do."""
 
     @property
     def low(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

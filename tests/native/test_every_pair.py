@@ -166,27 +166,32 @@ def test_pairs_begin_where_they_are_told(from_panels):
     members = ClassPairs(codes, 3)
     K = rbf_kernel(X, gamma=0.2)
 
-    def solved(C, start=None):
+    def solved(C, beta=None, f=None):
         entries = Panels(RBF(0.2), X, np.float64).native if from_panels else K
         costs = np.full(len(members.samples), C)
         native = _native.EveryPair(
             entries, np.ones(1200), np.zeros(1200), members.samples, members.starts, members.n_first, costs
         )
-        if start is not None:
-            native.begin_at(start)
+        if beta is not None:
+            native.begin_at(beta, np.full(len(beta), np.nan) if f is None else f)
         native.run(**{**AIM, "turns": 200.0})
         assert native.done.all() and (native.primal - native.dual <= 1e-3 * native.primal).all()
         return native
 
     one, alone = solved(1.0), solved(3.0)
-    assert solved(3.0, 1.01 * alone.beta).steps.sum() < 0.5 * alone.steps.sum()
-    after = solved(3.0, 3.3 * one.beta)
-    assert (after.dual <= alone.primal).all() and (alone.dual <= after.primal).all()
-    assert (np.abs(after.beta) <= 3.0 * (1 + 1e-9)).all()
+    for k, (begin, end) in enumerate(zip(members.starts[:-1], members.starts[1:], strict=True)):
+        assert_allclose(
+            one.f[begin:end], K[np.ix_(members[k], members[k])] @ one.beta[begin:end], rtol=1e-9, atol=1e-12
+        )
+    for start in (solved(3.0, 1.01 * alone.beta), solved(3.0, alone.beta, alone.f)):
+        assert start.steps.sum() < 0.5 * alone.steps.sum()
+    for after in (solved(3.0, 3.3 * one.beta), solved(3.0, 3.0 * one.beta, 3.0 * one.f)):
+        assert (after.dual <= alone.primal).all() and (alone.dual <= after.primal).all()
+        assert (np.abs(after.beta) <= 3.0 * (1 + 1e-9)).all()
     with pytest.raises(ValueError, match="entry for each sample"):
         _native.EveryPair(
             K, np.ones(1200), np.zeros(1200), members.samples, members.starts, members.n_first, one.beta
-        ).begin_at(np.zeros(3))
+        ).begin_at(one.beta, np.zeros(3))
 
 
 def test_panels_in_single_precision_are_refused():

@@ -59,7 +59,7 @@ class Chain:
         """Begin the pairs of classes of a fit where those of the last C ended."""
         if self._pairs is not None:
             before, pairs = self._pairs
-            together.begin_at(pairs.grown(C / before))
+            together.begin_at(pairs, C / before)
 
     def end_pairs(self, C: float, together: EveryPair) -> None:
         """Keep the solutions of all pairs of classes of a fit, for the fit with the next C to begin from."""

@@ -159,15 +159,12 @@ class EveryPair:
         self._native, self._made = None, {}
         return self
 
-    def begin_at(self, beta: np.ndarray) -> None:
-        """Begin at the feasible points that are nearest to these coefficients, pair after pair; a ν-SVC begins as always."""
-        self._native.begin_at(beta)
-
-    def grown(self, ratio: float) -> np.ndarray:
-        """The coefficients, where C is multiplied by ``ratio``: times :func:`multiple` for each pair."""
-        beta = self.columns.beta
-        linear = np.add.reduceat(np.abs(beta), self._starts[:-1])
-        return beta * np.repeat(multiple(linear, self._found.dual, ratio), np.diff(self._starts))
+    def begin_at(self, other: EveryPair, ratio: float) -> None:
+        """Begin where others have ended, whose C times ``ratio`` is this one: at :func:`multiple` of the β of each pair."""
+        beta = other.columns.beta
+        linear = np.add.reduceat(np.abs(beta), other._starts[:-1])
+        by = np.repeat(multiple(linear, other._found.dual, ratio), np.diff(other._starts))
+        self._native.begin_at(by * beta, by * other._sums)
 
     @property
     def is_solved(self) -> bool:
@@ -184,6 +181,7 @@ class EveryPair:
     def finish(self) -> None:
         """Keep what was found, without the Gram matrix, which the native object holds."""
         self._found = Found(*(getattr(self._native, name).copy() for name in Found._fields))
+        self._sums = self._native.f.copy()  # for the next C
         self._native = None
 
     @cached_property
