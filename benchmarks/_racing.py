@@ -26,8 +26,11 @@ LONG = 2.0
 """Seconds of a rival's fit that is made once, and kept."""
 LIMIT = 120.0
 """The most seconds of a fit."""
+AHEAD, LEAST = 10.0, 10.0
+"""A rival's fit is ended after so many times our seconds, but not before so many seconds: what it would take tells nothing more."""
 NOT_TIMED = 600.0
 """The most seconds of what is not timed: data, predictions and judgements."""
+_MOST = 5  # the most fits of a contender on a row
 
 
 class Samples(NamedTuple):
@@ -124,36 +127,45 @@ class Race:
         self.stored, self.limit, self.judge = stored, limit, judge
 
     def run(self, row: Any) -> dict[str, Found]:
-        """All contenders on a row."""
+        """All contenders on a row; ours begins, if it takes part, and bounds what rivals may take."""
         found: dict[str, Found] = {}
-        for name in self.processes:
-            kept = None if name == OURS else self._kept(name, row)
+        seconds: dict[str, list[float]] = {}
+        limits = dict.fromkeys(self.processes, self.limit)
+        for name in sorted(self.processes, key=lambda name: name != OURS):
+            if seconds.get(OURS):
+                limits[name] = min(self.limit, max(LEAST, AHEAD * seconds[OURS][0]))
+            kept = None if name == OURS else self._kept(name, row, limits[name])
             if kept is not None:
                 found[name] = kept
             elif not self.processes[name].ask(NOT_TIMED, "prepare", row):
                 found[name] = Found(why="–")
-        seconds: dict[str, list[float]] = {name: [] for name in self.processes if name not in found}
-        turn = 0
-        while names := [name for name, taken in seconds.items() if turn < (_repeats(taken[0]) if taken else 1)]:
-            for name in names:
-                if name in found:
-                    continue
-                try:
-                    taken = self.processes[name].ask(self.limit, "fit", row)
-                except Exception as error:
-                    found[name] = Found(why=f"{type(error).__name__}: {error}"[:200])
-                    continue
-                if taken is None:
-                    found[name] = Found(why=f"> {self.limit:g}")
-                else:
-                    seconds[name].append(taken)
-            turn += 1
+            else:
+                seconds[name] = []
+                self._fit_once(name, row, limits[name], seconds, found)
+        for turn in range(1, _MOST):
+            for name in [name for name, taken in seconds.items() if taken and turn < _repeats(taken[0])]:
+                self._fit_once(name, row, limits[name], seconds, found)
         for name, taken in seconds.items():
             if name not in found:
                 found[name] = self._described(name, float(np.median(taken)))
-            if name != OURS and (found[name].seconds or self.limit) > LONG and found[name].why[:1] in ("", ">"):
-                self._keep(name, row, found[name])
+            if name != OURS and (found[name].seconds or limits[name]) > LONG and found[name].why[:1] in ("", ">"):
+                self._keep(name, row, found[name], limits[name])
         return {name: found[name] for name in self.processes}
+
+    def _fit_once(
+        self, name: str, row: Any, limit: float, seconds: dict[str, list[float]], found: dict[str, Found]
+    ) -> None:
+        if name in found:
+            return
+        try:
+            taken = self.processes[name].ask(limit, "fit", row)
+        except Exception as error:
+            found[name] = Found(why=f"{type(error).__name__}: {error}"[:200])
+            return
+        if taken is None:
+            found[name] = Found(why=f"> {limit:.3g}")
+        else:
+            seconds[name].append(taken)
 
     def close(self) -> None:
         """End all processes."""
@@ -174,9 +186,9 @@ class Race:
     def _key(self, name: str, row: Any) -> str:
         return f"{name} {version(PACKAGES[name])} | {row}"
 
-    def _kept(self, name: str, row: Any) -> Found | None:
+    def _kept(self, name: str, row: Any, limit: float) -> Found | None:
         known = self.stored.stored().get(self._key(name, row))
-        if known is None or (known["seconds"] is None and known["limit"] < self.limit):
+        if known is None or (known["seconds"] is None and known["limit"] < limit):
             return None
         model = known["model"]
         if model is not None:
@@ -184,14 +196,14 @@ class Race:
             model = Fitted(**{**model, "warned": tuple(model["warned"]), "losses": losses})
         return Found(known["seconds"], known["why"], model, known["judged"], known["date"])
 
-    def _keep(self, name: str, row: Any, found: Found) -> None:
+    def _keep(self, name: str, row: Any, found: Found, limit: float) -> None:
         model = found.model
         told = None
         if model is not None:
             told = {**model._asdict(), "losses": model.losses.astype(np.float32).tobytes().hex()}
-        of = {"seconds": found.seconds, "why": found.why, "limit": self.limit, "judged": found.judged, "model": told}
+        of = {"seconds": found.seconds, "why": found.why, "limit": limit, "judged": found.judged, "model": told}
         self.stored.store(self._key(name, row), of)
 
 
 def _repeats(seconds: float) -> int:
-    return 5 if seconds < 0.3 else 3 if seconds < 1.5 else 1
+    return _MOST if seconds < 0.3 else 3 if seconds < 1.5 else 1

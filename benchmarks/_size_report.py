@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from _promises import score_holds
-from _racing import OURS, SKLEARN, SKLEARNEX, Found
+from _racing import AHEAD, LEAST, OURS, SKLEARN, SKLEARNEX, Found
 from _size_data import described
 from _size_rivals import ANOTHER_PROBLEM
 from _size_rows import OPTIONS, Row
@@ -113,7 +113,8 @@ def text(outcomes: list[Outcome], limit: float) -> str:
 def _method(limit: float) -> str:
     return f"""\
 Seconds of `fit`, medians of fits in turns (5 below 0.3 s, 3 below 1.5 s, else one; below 50 ms each is the median of five), each system in a
-process of its own and at its own default tol. A fit is ended after {limit:g} s (">"). †: a rival's fit that was kept from an earlier run.
+process of its own and at its own default tol. A fit is ended after {limit:g} s, a rival's after {AHEAD:g} times our seconds ({LEAST:g} s at least):
+"> 10" counts as 10 in the means, and has no score. †: a rival's fit that was kept from an earlier run.
 Promises of ours: gap within tol, no warning, no support vector whose coefficients are below 1e-12 of the largest, and a mean loss on 1,000
 further samples (the share of wrong classes, the mean absolute error, how far outliers are outside in units of the offset) that is that of
 scikit-learn up to chance: four standard errors of the difference, sample by sample. Kernel logistic regression is compared with scikit-learn's
