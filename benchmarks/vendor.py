@@ -118,7 +118,8 @@ def report(outcomes: Outcomes, limit: float) -> str:
 The rows of `configs/regular/svm.json` of Intel's scikit-learn_bench, without its bound on iterations. Seconds of `fit`, medians of fits in turns
 (5 below 0.3 s, 3 below 1.5 s, else one; below 50 ms each is the median of five), each system in a process of its own, at its own default tol,
 with a cache of {CACHE_MB:,} MB, on dense float64 data. A fit is ended after {limit:g} s, a rival's after {AHEAD:g} times our seconds
-({LEAST:g} s at least): "> 10" counts as 10 in the mean. †: a rival's fit that was kept from an earlier run. Gaps are those that `gapless.certify` proves of each model, outside of its seconds. Data that are not there are replaced:"""
+({LEAST:g} s at least): "> 10" counts as 10 in the mean. †: a rival's fit that was kept from an earlier run. Gaps are those that
+`gapless.certify` proves of each model, outside of its seconds. Data that are not there are replaced:"""
     return "\n\n".join((method, standins, summary, "\n".join(lines)))
 
 
