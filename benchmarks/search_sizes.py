@@ -9,9 +9,9 @@ a large size; the grid is the finer the smaller the data are (7 × 7 at 500 samp
 stand beside stored ones, and dense beside sparse, so that each estimator meets each of these at some size. The tuned classes run with their
 defaults; their rivals search the grid that these classes begin with, in five folds.
 
-Ours and scikit-learn's search over our estimators are measured anew in each run, in turns: ours for ``--limit`` seconds at most, and the other for
-four times what ours took (30 s at least), so that a row that is cut off still says which one is faster. The other rivals do not change with our code:
-each is measured once for each of its versions, for ``--limit`` seconds at most, and kept with its date. Every contender has a process of its own for
+Ours and scikit-learn's search over our estimators are measured anew in each run, in turns: ours for ``--limit`` seconds at most. Rivals have ten times
+what ours took (10 s at least), so that a row that is cut off still says which one is faster. The other rivals do not change with our code:
+each is measured once for each of its versions, and kept with its date. Every contender has a process of its own for
 each row, which loads the data and makes a search of seconds before the clock starts; a process whose time is up is ended.
 
 The exit code is 1 where a row is slower than scikit-learn's search over our estimator.
@@ -30,13 +30,12 @@ import _search_report as report
 import numpy as np
 from _harness import Measurements, interleave, seconds_of, touch_memory
 from _process import Process
+from _racing import AHEAD, LEAST
 from _search_rows import CONTENDERS, FEW, OURS, OVER_OURS, OWN, ROWS, VENDOR, Row, search_of, takes_part
 
 MEASURED = Measurements(Path(__file__).parent / ".search-sizes.json")
 LIMIT = 300.0
 """The most seconds of a search."""
-AHEAD, LEAST = 4.0, 30.0
-"""The other search over our estimators is ended after so many times our seconds, but not before so many seconds."""
 SHORT, REPEATS = 4.0, 3
 """Searches that take less than SHORT seconds are run REPEATS times, and the median counts."""
 PACKAGES = {OWN: "scikit-learn", VENDOR: "scikit-learn-intelex"}
@@ -101,7 +100,7 @@ def measure_ours(row: Row, options: argparse.Namespace) -> None:
             return np.inf
         found[name] = answer
         if name == OURS:
-            limits[OVER_OURS] = min(options.limit, max(LEAST, AHEAD * answer["seconds"]))
+            limits[OVER_OURS] = _rivals_limit(answer["seconds"], options)
         return answer["seconds"]
 
     try:
@@ -123,18 +122,26 @@ def measure_rival(row: Row, contender: str, options: argparse.Namespace) -> None
     if key is None:
         print(f"  {contender} is not installed: its column stays empty.")
         return
-    if key in MEASURED.stored() and not options.again:
+    ours = MEASURED.stored().get(str(key_of(row.name, OURS)), {})
+    limit = _rivals_limit(np.median(ours["seconds"]), options) if "seconds" in ours else options.limit
+    known = MEASURED.stored().get(key)
+    if known is not None and not known.get("over", limit) < limit and not options.again:
         return
     process = Process(Searched, row.name, contender)
     try:
-        answer = _timed(process, options.limit)
+        answer = _timed(process, limit)
     except Exception as error:  # a rival that cannot is shown as one
         answer = {"why": f"{type(error).__name__}: {str(error).splitlines()[0][:60]}"}
     finally:
         process.close()
     if answer is not None and "seconds" in answer:
         answer["seconds"] = [answer["seconds"]]
-    _keep(row, contender, {"over": options.limit} if answer is None else answer)
+    _keep(row, contender, {"over": limit} if answer is None else answer)
+
+
+def _rivals_limit(ours: float, options: argparse.Namespace) -> float:
+    """The seconds of a search beside ours: what it would take beyond tells nothing more."""
+    return min(options.limit, max(LEAST, AHEAD * ours))
 
 
 def _timed(process: Process, limit: float) -> dict[str, Any] | None:
