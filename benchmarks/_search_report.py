@@ -61,9 +61,9 @@ def _method(limit: float) -> str:
 Whole searches, with the fit of the best candidate on all samples: ours, scikit-learn's `GridSearchCV` over our estimator, over its own on two
 processors, and over sklearnex's. Three folds, five of the tuned classes, whose rivals search the grid that these begin with. Ours and the search over
 our estimator are interleaved in this run, each in a process of its own (medians of three where they are short); what does not depend on our code is
-measured once for each version and kept. "> s" is a search that was ended then ({limit:g} s at the latest, a rival's after {AHEAD:g} times our seconds,
-{LEAST:g} s at least): its ratio, with "≥", is the least that it can be, and counts as that in the mean. "proven" says that no other candidate can have a
-better score at the exact optima. Scores are those of the final models on {HELD_OUT:,} further samples.
+measured once for each version and kept. "> s" is a search that was ended then ({limit:g} s at the latest, a rival's after {AHEAD:g} times our
+seconds, {LEAST:g} s at least): its ratio, with "≥", is the least that it can be, and counts as that in the mean. "proven" says that no other
+candidate can have a better score at the exact optima. Scores are those of the final models on {HELD_OUT:,} further samples.
 """.strip()
 
 

@@ -9,9 +9,9 @@ a large size; the grid is the finer the smaller the data are (7 × 7 at 500 samp
 stand beside stored ones, and dense beside sparse, so that each estimator meets each of these at some size. The tuned classes run with their
 defaults; their rivals search the grid that these classes begin with, in five folds.
 
-Ours and scikit-learn's search over our estimators are measured anew in each run, in turns: ours for ``--limit`` seconds at most. Rivals have ten times
-what ours took (10 s at least), so that a row that is cut off still says which one is faster. The other rivals do not change with our code:
-each is measured once for each of its versions, and kept with its date. Every contender has a process of its own for
+Ours and scikit-learn's search over our estimators are measured anew in each run, in turns: ours for ``--limit`` seconds at most. Rivals have ten
+times what ours took (10 s at least), so that a row that is cut off still says which one is faster. The other rivals do not change with our
+code: each is measured once for each of its versions, and kept with its date. Every contender has a process of its own for
 each row, which loads the data and makes a search of seconds before the clock starts; a process whose time is up is ended.
 
 The exit code is 1 where a row is slower than scikit-learn's search over our estimator.
