@@ -66,6 +66,7 @@ class L1Engine(Engine):
         self.squares = matvec(self.A.multiply(self.A) if sp.issparse(self.A) else self.A * self.A, problem.cost)
         self.size = float(max(1, self.A.nnz if sp.issparse(self.A) else self.A.size))
         self.w = np.append(w, b / problem.intercept_scale) if problem.intercept == "regularized" else w.copy()
+        self.begun = False  # whether a step was taken
         self.saved = 0.0  # work since the last Newton step
         self.settled = 0.0  # the violation that ends the inner passes
         self.lowest, self.idle = math.inf, 0  # the smallest P, and passes over all weights since
@@ -89,6 +90,7 @@ class L1Engine(Engine):
         self.violation, self.moved = 0.0, False  # the largest violation of this pass, and whether a weight has moved
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
+        self.begun = True
         if self.barrier is not None:
             return self._barrier_step(min(targets))
         advance = self._descend(budget)
@@ -179,8 +181,8 @@ class L1Engine(Engine):
         return work
 
     def point(self) -> Point:
-        if self.beta is None and not self.w.any():
-            return Point()  # what it proves is known to every solve
+        if not self.begun and not self.w.any():
+            return Point()  # zero, of which every solve knows P; that it is the optimum takes a proof of its own
         d = self.problem.n_features
         b = self.problem.intercept_scale * float(self.w[d]) if len(self.w) > d else 0.0
         return Point(w=self.w[:d].copy(), b=b, beta=self.beta)
