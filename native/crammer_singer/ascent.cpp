@@ -80,7 +80,7 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
                  const BlockModel& model) {
   const Index k = model.W.columns;
   Block block(k);
-  BlockPass pass{position, 0.0, 0.0};
+  BlockPass pass{position, 0.0, 0.0, 0.0};
   while (pass.position < length(order) && (pass.work < budget || pass.work == 0.0)) {
     const auto i = static_cast<std::size_t>(order[static_cast<std::size_t>(pass.position++)]);
     const Index y = problem.codes[i];
@@ -92,6 +92,7 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
         block.linear[block.size] = model.b[static_cast<std::size_t>(m)] + (m == y ? 0.0 : 1.0) - a * beta[m];
         block.classes[block.size++] = m;
       }
+    if (block.size < 2) continue;  // a class alone has no other to give to
     add_scores(rows, count(i), model.W, block);
     pass.work += static_cast<double>(block.size) * problem.entries;
     for (std::size_t q = 0; q < block.size; ++q) block.levels[q] = block.linear[q] + (block.classes[q] == y ? a * c : 0.0);
@@ -105,15 +106,18 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
     }
     if (!(largest > rounding * c)) continue;
     model.moved[i] = true;
+    double gain = 0.0;
     std::size_t kept = 0;  // the number of classes that move; only their weights are written
     for (std::size_t q = 0; q < block.size; ++q) {
       const Index m = block.classes[q];
       if (block.change[q] == 0.0) continue;
+      gain -= block.change[q] * (block.linear[q] + a * (beta[m] + 0.5 * block.change[q]));
       beta[m] += block.change[q];
       model.b[static_cast<std::size_t>(m)] += problem.shift * block.change[q];
       block.classes[kept] = m;
       block.change[kept++] = block.change[q];
     }
+    pass.gain += gain;
     each_feature(rows, count(i), model.W, [&](double value, double* weights) {
       for (std::size_t q = 0; q < kept; ++q) weights[block.classes[q]] += value * block.change[q];
     });
@@ -126,6 +130,23 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
 
 BlockPass ascend_blocks(const BlockProblem& problem, Places order, Index position, double budget, bool whole, const BlockModel& model) {
   return std::visit([&](const auto& rows) { return ascend(rows, problem, order, position, budget, whole, model); }, problem.rows);
+}
+
+void ascend_again(const BlockProblem& problem, Span<Index> order, double enough, Index most, double budget, Random& random, InnerPasses& state,
+                  const BlockModel& model) {
+  state.work = 0.0;
+  while (!state.ended && (state.work < budget || state.work == 0.0)) {
+    if (state.position == 0) random.shuffle(order);
+    const BlockPass pass = ascend_blocks(problem, order, state.position, budget - state.work, false, model);
+    state.position = pass.position;
+    state.work += pass.work + 1.0;
+    state.gain += pass.gain;
+    if (state.position < length(order)) continue;
+    ++state.passes;
+    state.ended = !(state.gain > enough) || state.passes >= most;
+    state.position = 0;
+    state.gain = 0.0;
+  }
 }
 
 }  // namespace gapless

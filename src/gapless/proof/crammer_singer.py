@@ -35,8 +35,8 @@ def _(problem: CrammerSingerProblem, point: Point) -> tuple[PrimalPoint, DualPoi
     if beta is None or not np.isfinite(beta).all():
         beta = np.zeros(shape)
     beta, box_violation, sum_violation = feasible_blocks(problem, beta)
-    W, sums = problem.weights(beta), np.array([math.fsum(column) for column in beta.T.tolist()])
-    # The rounding of W and that of the true classes' entries are both bounded by a share of Σ |βᵢ| ‖xᵢ‖.
+    W, sums = problem.weights(beta), beta.sum(axis=0)
+    # The rounding of W, of the sums and that of the true classes' entries are all bounded by a share of Σ |βᵢ| ‖x̃ᵢ‖.
     operations = share(int(np.count_nonzero(beta.any(axis=1))) + problem.n_classes + ROUNDINGS)
     errors = operations * reach_of(problem, beta) + LEAST
     lengths = np.array([math.sqrt(sum_above(column**2 * (1.0 + share(2))) + LEAST) for column in W.T])

@@ -17,6 +17,7 @@ from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targe
 from gapless.solvers.crammer_singer.barrier import CrammerSingerBarrier, expected_work
 from gapless.solvers.crammer_singer.two_classes import TwoClassEngine
 from gapless.solvers.interior_point.relay import Relay
+from gapless.solvers.textbook.sampling import seed_of
 
 # Passes over the blocks that moved end, for a pass over all blocks, where one gains less than this share of what the last pass over all gained.
 _SHARE = 0.1
@@ -72,48 +73,57 @@ class CrammerSingerEngine(Engine):
         self.W, self.b = np.ascontiguousarray(problem.weights(beta)), problem.shift * beta.sum(axis=0)
         self.moved = np.zeros(problem.n_samples, dtype=np.bool_)  # the samples whose block the pass has moved
         self.every = np.flatnonzero((problem.diagonal > 0) & (problem.cost > 0))
-        self.true = np.arange(problem.n_samples) * problem.n_classes + problem.y  # the places of the true classes in β
-        self.value = self._dual()
-        self._begin_pass(self.every, 0)
+        self.active = self.every[:0]  # the samples that the last pass over all has moved, in the order of the passes over them
+        self.inner = False  # whether passes are over these samples and the classes whose β is not zero there
+        self._begin_pass()
 
     def _dual(self) -> float:
         """D."""
-        offsets = float(self.b @ self.b) / self.problem.shift if self.problem.shift else 0.0
-        return float(self.beta.ravel()[self.true].sum()) - 0.5 * (float(np.vdot(self.W, self.W)) + offsets)
+        problem = self.problem
+        offsets = float(self.b @ self.b) / problem.shift if problem.shift else 0.0
+        linear = float(self.beta[np.arange(len(self.beta)), problem.y].sum())
+        return linear - 0.5 * (float(np.vdot(self.W, self.W)) + offsets)
 
-    def _begin_pass(self, samples: np.ndarray, inner: int) -> None:
-        """Set the next visits; ``inner`` is the number of the pass since the last one over all samples and classes, which is 0."""
-        self.order = self.rng.permutation(samples)
-        self.position, self.inner, self.gap = 0, inner, 0.0
-        self.moved[:] = False
-
-    def _end_pass(self) -> bool:
-        """Begin the next pass, over the samples that the last pass over all has moved or over all; returns whether a pass over all moved any."""
-        before, self.value = self.value, self._dual()
-        gain = self.value - before
-        if self.inner == 0:
-            self.enough, self.active = _SHARE * gain, np.flatnonzero(self.moved)
-        if len(self.active) and gain > self.enough and self.inner < _INNER_PASSES:
-            self._begin_pass(self.active, self.inner + 1)
-            return True
-        moved = self.inner > 0 or bool(len(self.active))
-        self._begin_pass(self.every, 0)
-        return moved
+    def _begin_pass(self) -> None:
+        """Begin a pass over all samples and classes."""
+        self.order = self.rng.permutation(self.every)
+        self.position, self.gain, self.gap = 0, 0.0, 0.0
+        self.inner = self.moved[:] = False
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         problem = self.problem
         entries = min(budget.work, budget.iterations * self.size)
-        self.position, work, gap = _native.ascend_blocks(
-            problem.rows, problem.y, problem.cost, problem.diagonal, problem.shift, self.entries,
-            self.order, self.position, entries, self.inner == 0, self.beta, self.W, self.b, self.moved,
-        )  # fmt: skip
+        given = (problem.rows, problem.y, problem.cost, problem.diagonal, problem.shift, self.entries)
+        if self.inner:
+            self.position, self.gain, self.passes, work, ended = _native.ascend_again(
+                *given, self.active, self.position, self.gain, self.passes, self.enough, _INNER_PASSES, entries, seed_of(self.rng),
+                self.beta, self.W, self.b, self.moved,
+            )  # fmt: skip
+            if ended:
+                self._begin_pass()
+            return Advance(work / self.size, work)
+        self.position, work, gap, gain = _native.ascend_blocks(
+            *given, self.order, self.position, entries, True, self.beta, self.W, self.b, self.moved
+        )
         self.gap += gap
+        self.gain += gain
         if self.position < len(self.order):
             return Advance(work / self.size, work)
         # The gap of the blocks as the pass has met them, which is hardly less than that of the pass's end.
-        ready = self.inner == 0 and self.gap <= min(targets) * abs(self.value)
-        outcome = Outcome.RUNNING if self._end_pass() else Outcome.STALLED
-        return Advance(work / self.size, work, Outcome.READY if ready else outcome)
+        if self.gap <= min(targets) * abs(self._dual()):
+            outcome = Outcome.READY
+        else:
+            outcome = Outcome.RUNNING if self.moved.any() else Outcome.STALLED
+        self._end_pass()
+        return Advance(work / self.size, work, outcome)
+
+    def _end_pass(self) -> None:
+        """After a pass over all, go on with the samples that it has moved, or with another pass over all."""
+        if not self.gain > 0:
+            self._begin_pass()
+            return
+        self.enough, self.active = _SHARE * self.gain, np.flatnonzero(self.moved)
+        self.inner, self.position, self.gain, self.passes = True, 0, 0.0, 0
 
     def point(self) -> Point:
         return Point(beta=self.beta.copy())
