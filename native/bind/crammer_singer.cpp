@@ -2,6 +2,8 @@
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
+#include <utility>
+#include <variant>
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
@@ -16,6 +18,16 @@ Matrix<double> matrix(const Grid& array) {
   return {array.data(), count(array.shape(0)), count(array.shape(1)), count(array.shape(1))};
 }
 
+// The rows, where beta has a row for each of them, and W one for each class (dense rows) or for each feature (sparse ones).
+Rows checked(nb::handle rows, const Grid& beta, const Grid& W) {
+  const Rows found = rows_of(rows);
+  const auto [d, sparse] = std::visit([](const auto& all) { return std::pair(all.d, all.is_sparse); }, found);
+  expect(rows_in(found), count(beta.shape(0)), "rows of X");
+  expect(d, count(W.shape(sparse ? 0 : 1)), "columns of X");
+  expect(count(beta.shape(1)), count(W.shape(sparse ? 1 : 0)), "columns of beta");
+  return found;
+}
+
 }  // namespace
 
 void bind_crammer_singer(nb::module_& m) {
@@ -24,8 +36,7 @@ void bind_crammer_singer(nb::module_& m) {
       [](nb::handle rows, const In<Index>& codes, const In<double>& cost, const In<double>& curvature, double shift, double entries,
          const In<Index>& order, Index position, double budget, bool whole, const Grid& beta, const Grid& W, const InOut<double>& b,
          const InOut<bool>& moved) {
-        const BlockProblem problem{rows_of(rows, count(W.shape(0))), view(codes), view(cost), view(curvature), shift, entries};
-        expect(rows_in(problem.rows), count(beta.shape(0)), "rows of X");
+        const BlockProblem problem{checked(rows, beta, W), view(codes), view(cost), view(curvature), shift, entries};
         nb::gil_scoped_release free;
         const BlockPass pass =
             ascend_blocks(problem, view(order), position, budget, whole, {matrix(beta), matrix(W), view(b), view(moved)});
@@ -41,8 +52,7 @@ void bind_crammer_singer(nb::module_& m) {
       [](nb::handle rows, const In<Index>& codes, const In<double>& cost, const In<double>& curvature, double shift, double entries,
          const InOut<Index>& order, Index position, double gain, Index passes, double enough, Index most, double budget, std::uint64_t seed,
          const Grid& beta, const Grid& W, const InOut<double>& b, const InOut<bool>& moved) {
-        const BlockProblem problem{rows_of(rows, count(W.shape(0))), view(codes), view(cost), view(curvature), shift, entries};
-        expect(rows_in(problem.rows), count(beta.shape(0)), "rows of X");
+        const BlockProblem problem{checked(rows, beta, W), view(codes), view(cost), view(curvature), shift, entries};
         nb::gil_scoped_release free;
         Random random(seed);
         InnerPasses state{position, gain, passes};

@@ -21,7 +21,7 @@ struct BlockProblem {
 
 struct BlockModel {
   Matrix<double> beta;  // (n, k)
-  Matrix<double> W;     // (d, k): the weights of a feature for all classes are side by side
+  Matrix<double> W;     // (k, d) for dense rows, which are multiplied with a class's weights; (d, k) for sparse rows, with those of a feature
   Out b;
   Span<bool> moved;     // the samples whose block has moved
 };

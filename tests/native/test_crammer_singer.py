@@ -24,6 +24,12 @@ def block(g, a, old, bound):
     return at(high)
 
 
+def weights(storage, X, beta):
+    """W as the core has it: a row for each class where X is dense, else for each feature."""
+    W = X.T @ beta
+    return np.ascontiguousarray(W.T if storage.startswith("dense") else W)
+
+
 def dual(X, codes, beta):
     """D by its formula."""
     W, b = X.T @ beta, SHIFT * beta.sum(axis=0)
@@ -37,12 +43,12 @@ def test_a_pass_is_the_twins(storage, whole):
     rng = np.random.default_rng(0)
     codes, cost = rng.integers(0, K, size=N), rng.random(N) + 0.1
     a = (X**2).sum(axis=1) + SHIFT
-    beta, W, b = np.zeros((N, K)), np.zeros((D, K)), np.zeros(K)
+    beta = np.zeros((N, K))
     if not whole:  # some classes share in their blocks
         for i in range(N):
             beta[i, codes[i]] = 0.5 * cost[i]
             beta[i, (codes[i] + 1 + i % 2) % K] -= 0.5 * cost[i]
-        W, b = X.T @ beta, SHIFT * beta.sum(axis=0)
+    W, b = weights(storage, X, beta), SHIFT * beta.sum(axis=0)
     twin_beta, moved = beta.copy(), np.zeros(N, dtype=bool)
     before = dual(X, codes, beta)
     order = np.concatenate([rng.permutation(N), rng.permutation(N)])
@@ -61,7 +67,7 @@ def test_a_pass_is_the_twins(storage, whole):
     np.testing.assert_allclose(beta, twin_beta, atol=1e-9)
     assert gain == pytest.approx(dual(X, codes, beta) - before, rel=1e-9)
     assert gap == (pytest.approx(lacking, rel=1e-9) if whole else 0.0)
-    np.testing.assert_allclose(W, X.T @ beta, atol=1e-12)
+    np.testing.assert_allclose(W, weights(storage, X, beta), atol=1e-12)
     np.testing.assert_allclose(b, SHIFT * beta.sum(axis=0), atol=1e-12)
     assert np.abs(beta.sum(axis=1)).max() < 1e-12
 
@@ -87,8 +93,7 @@ def test_passes_go_on_until_one_gains_little(storage):
     beta = np.zeros((N, K))
     for i in range(1, N):
         beta[i, codes[i]], beta[i, codes[i] - 1] = 0.5 * cost[i], -0.5 * cost[i]
-    W, b, moved, order = X.T @ beta, SHIFT * beta.sum(axis=0), np.zeros(N, dtype=bool), np.arange(N)
-    W = np.ascontiguousarray(W)
+    W, b, moved, order = weights(storage, X, beta), SHIFT * beta.sum(axis=0), np.zeros(N, dtype=bool), np.arange(N)
     start, before, position, gain, passes, ended, calls = beta.copy(), dual(X, codes, beta), 0, 0.0, 0, False, 0
     while not ended:
         position, gain, passes, work, ended = _native.ascend_again(
@@ -100,9 +105,9 @@ def test_passes_go_on_until_one_gains_little(storage):
     assert sorted(order) == list(range(N))
     assert dual(X, codes, beta) > before
     assert not beta[start == 0].any() and not moved[0]
-    np.testing.assert_allclose(W, X.T @ beta, atol=1e-12)
+    np.testing.assert_allclose(W, weights(storage, X, beta), atol=1e-12)
     for i in np.flatnonzero(beta.min(axis=1) < -1e-9):  # every block that still has two classes is at its best
         two = [codes[i], (codes[i] - 1) % K]
-        g = (X[i] @ W + b + (np.arange(K) != codes[i]))[two]
+        g = (X[i] @ (X.T @ beta) + b + (np.arange(K) != codes[i]))[two]
         new = block(g, a[i], beta[i, two], np.array([cost[i], 0.0]))
         np.testing.assert_allclose(new, beta[i, two], atol=1e-4)

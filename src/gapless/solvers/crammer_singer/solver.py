@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from gapless import _native
-from gapless.data.rows import row_entries
+from gapless.data.rows import DenseRows, row_entries
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
@@ -61,7 +61,7 @@ class CrammerSingerDual(Solver):
 
 
 class CrammerSingerEngine(Engine):
-    """β, the weights W and offsets b that follow from it (a column a class), and the samples to visit next."""
+    """β, the weights W and offsets b that follow from it, and the samples to visit next."""
 
     judges = True
 
@@ -70,7 +70,9 @@ class CrammerSingerEngine(Engine):
         self.entries = row_entries(problem.rows) + 1.0
         self.size = problem.n_samples * problem.n_classes * self.entries
         self.beta = beta
-        self.W, self.b = np.ascontiguousarray(problem.weights(beta)), problem.shift * beta.sum(axis=0)
+        W = problem.weights(beta)
+        self.W = np.ascontiguousarray(W.T if isinstance(problem.rows, DenseRows) else W)  # as native/crammer_singer has it
+        self.b = problem.shift * beta.sum(axis=0)
         self.moved = np.zeros(problem.n_samples, dtype=np.bool_)  # the samples whose block the pass has moved
         self.every = np.flatnonzero((problem.diagonal > 0) & (problem.cost > 0))
         self.active = self.every[:0]  # the samples that the last pass over all has moved, in the order of the passes over them
