@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gapless.losses import DualBox
+from gapless.problems.other_labels import choices_of
 from gapless.problems.problem import Problem
 from gapless.solvers.base import Solver
 from gapless.solvers.interior_point.solver import InteriorPoint
@@ -41,6 +42,15 @@ _PRODUCT = 1.5  # a product of two entries of a sparse row, summed over all Hess
 
 def choose(problem: Problem, tol: float = 1e-6, max_time: float | None = None) -> str:
     """The name of the solver that ``auto`` stands for; where none is expected to end within ``max_time``, a solver whose steps are short."""
+    known, asked = choices_of(problem), (problem.regularization, tol, max_time)
+    if known is None:
+        return _cheapest(problem, tol, max_time)
+    if asked not in known:
+        known[asked] = _cheapest(problem, tol, max_time)
+    return known[asked]
+
+
+def _cheapest(problem: Problem, tol: float, max_time: float | None) -> str:
     costs = _costs(problem, tol, bounded=True)
     best = min(costs, key=costs.__getitem__) if costs else "smo"
     if max_time is None or not costs or costs[best] <= 1e9 * max_time:

@@ -70,13 +70,15 @@ class CrammerSingerEngine(Engine):
         self.entries = row_entries(problem.rows) + 1.0
         self.size = problem.n_samples * problem.n_classes * self.entries
         self.beta = beta
+        # As native/crammer_singer has them: where rows are dense, the weights of a class are side by side.
         W = problem.weights(beta)
-        self.W = np.ascontiguousarray(W.T if isinstance(problem.rows, DenseRows) else W)  # as native/crammer_singer has it
+        self.W = np.ascontiguousarray(W.T if isinstance(problem.rows, DenseRows) else W)
         self.b = problem.shift * beta.sum(axis=0)
         self.moved = np.zeros(problem.n_samples, dtype=np.bool_)  # the samples whose block the pass has moved
         self.every = np.flatnonzero((problem.diagonal > 0) & (problem.cost > 0))
-        self.active = self.every[:0]  # the samples that the last pass over all has moved, in the order of the passes over them
-        self.inner = False  # whether passes are over these samples and the classes whose β is not zero there
+        # Inner passes are over the samples that the last pass over all has moved, and over the classes whose β is not zero there: the samples in
+        # the order of their visits, the passes that have ended, and the gain of one below which they end.
+        self.inner, self.active, self.passes, self.enough = False, self.every[:0], 0, 0.0
         self._begin_pass()
 
     def _dual(self) -> float:
@@ -112,12 +114,10 @@ class CrammerSingerEngine(Engine):
         if self.position < len(self.order):
             return Advance(work / self.size, work)
         # The gap of the blocks as the pass has met them, which is hardly less than that of the pass's end.
-        if self.gap <= min(targets) * abs(self._dual()):
-            outcome = Outcome.READY
-        else:
-            outcome = Outcome.RUNNING if self.moved.any() else Outcome.STALLED
+        ready = self.gap <= min(targets) * abs(self._dual())
+        outcome = Outcome.RUNNING if self.moved.any() else Outcome.STALLED
         self._end_pass()
-        return Advance(work / self.size, work, outcome)
+        return Advance(work / self.size, work, Outcome.READY if ready else outcome)
 
     def _end_pass(self) -> None:
         """After a pass over all, go on with the samples that it has moved, or with another pass over all."""

@@ -121,6 +121,7 @@ class NewtonEngine(Engine):
                 w, sample = self._from_sample(samples, rho, w, rng)
                 self.sample = sample if columns > _FEW else None
         self.objective = _native.Piecewise(*samples, box_of(problem), rho, w, 0.0, None)
+        self.reached = self.gap
         self.before = math.inf  # the last squared Newton decrement
         self.poor = 0  # steps in a row that gained nothing
 
@@ -128,18 +129,19 @@ class NewtonEngine(Engine):
     def gap(self) -> float:
         """P − D of w and its β; the part of a free intercept is an estimate."""
         objective = self.objective
-        return float(objective.residual + abs(objective.free_slope * objective.w[-1]))
+        free = objective.free_slope
+        return float(objective.residual + abs(free * objective.w[-1])) if free else float(objective.residual)
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         objective = self.objective
-        before, work = self.gap, self.work + 2.0 * self.problem.n_samples * self.problem.entry_work
+        before, work = self.reached, self.work + 2.0 * self.problem.n_samples * self.problem.entry_work
         self.work = 0.0
         dw, multiplied = self._direction()
         decrement = objective.falls(dw)
         objective.step(dw)
         self.before = decrement
         work += 2.0 * multiplied * self.problem.entry_work
-        gap = self.gap
+        self.reached = gap = self.gap
         self.poor = 0 if gap < _GAIN * before else self.poor + 1
         if not decrement > 0 or self.poor >= _TRIES:
             return Advance(1, work, Outcome.STALLED)
