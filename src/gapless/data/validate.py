@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from gapless.data.labels import check_objects
 from gapless.data.memory import require_memory
-from gapless.data.rows import structure_of, with_own_structure
+from gapless.data.rows import is_on, structure_of, with_own_structure
 from gapless.data.scale import check_scale, is_moderate
 from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
@@ -224,7 +224,8 @@ def _ready(X: Any, name: str, n_features: int | None) -> sp.csr_array | None:
         return None
     if not structure.is_canonical:
         return None
-    X = with_own_structure(sp.csr_array(X), structure)
+    if not (isinstance(X, sp.csr_array) and is_on(X, structure)):
+        X = with_own_structure(sp.csr_array(X), structure)
     _check_entries(X.data, name, X)
     return X
 

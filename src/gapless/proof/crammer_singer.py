@@ -112,12 +112,11 @@ def _primal_of(
 ) -> PrimalPoint:
     """P at W and b, where F = X W; ``by_entries`` chooses how the error of F is bounded (``product_errors``)."""
     true = problem.y, np.arange(problem.n_samples)
-    F, b_ = (
-        F.T,
-        b[:, None],
-    )  # a row for each class: the largest of some long rows takes less time than that of many short ones
-    scores = np.add(F, b_, order="C")
-    errors = np.add(product_errors(problem, W, by_entries).T, 8.0 * UNIT * (np.abs(F) + np.abs(b_) + 1.0), order="C")
+    # With a row for each class: the largest of some long rows takes less time than that of many short ones.
+    F, offsets = F.T, b[:, None]
+    scores = np.add(F, offsets, order="C")
+    sizes = np.abs(F) + np.abs(offsets) + 1.0
+    errors = np.add(product_errors(problem, W, by_entries).T, 8.0 * UNIT * sizes, order="C")
     rivals = scores - scores[true] + 1.0
     rivals[true] = 0.0
     most = rivals + errors + errors[true]
