@@ -101,7 +101,8 @@ def spread(problem: Problem) -> float:
     if problem.loss.task == "classification":
         return 1.0
     p = box_of(problem).p
-    return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
+    off = p - p.sum() / len(p)
+    return math.sqrt(float(off @ off) / len(p)) or float(np.abs(p).max()) or 1.0
 
 
 def least_squares(
