@@ -218,6 +218,11 @@ class Piecewise:
         Newton's direction, by a factorisation; single: sums of float32 rows may be float32.
         """
 
+    def descend(self, single: bool = False) -> tuple[float, float]:
+        """
+        Move along Newton's direction; tells −⟨∇, dw⟩ and how far, which is zero where the objective does not fall.
+        """
+
     def conjugate(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
         """
         Newton's direction, by conjugate gradients, and how many rows were multiplied for it.

@@ -142,15 +142,15 @@ class Descent:
 
     def step(self, single: bool) -> bool:
         """Take a Newton step; False where rounding leaves none to take."""
-        objective = self.objective
+        objective, before, multiplied = self.objective, self.short, 0.0
         if self.samples.columns <= DENSE_COLUMNS:
-            dw, multiplied = objective.newton(single), 0.0
+            decrement, t = objective.descend(single)
         else:
             dw, multiplied = objective.conjugate()
-        decrement, before = objective.falls(dw), self.short
+            decrement = objective.falls(dw)
+            t = objective.step(dw) if decrement > 0 else 0.0
         if not decrement > 0:
             return False
-        t = objective.step(dw)
         self.work += 3.0 * self.rows + 2.0 * multiplied
         self.decrement = _AFTER * decrement
         self.idle = self.idle + 1 if decrement < _NOTHING * abs(self.value) and self.short > 0.5 * before else 0

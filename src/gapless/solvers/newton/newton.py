@@ -136,9 +136,7 @@ class NewtonEngine(Engine):
         objective = self.objective
         before, work = self.reached, self.work + 2.0 * self.problem.n_samples * self.problem.entry_work
         self.work = 0.0
-        dw, multiplied = self._direction()
-        decrement = objective.falls(dw)
-        objective.step(dw)
+        decrement, multiplied = self._descend()
         self.before = decrement
         work += 2.0 * multiplied * self.problem.entry_work
         self.reached = gap = self.gap
@@ -151,17 +149,22 @@ class NewtonEngine(Engine):
     def point(self) -> Point:
         return model_point(self.problem, self.objective.w, self.objective.beta)
 
-    def _direction(self) -> tuple[np.ndarray, float]:
-        """Newton's direction, and the rows that were multiplied for it."""
+    def _descend(self) -> tuple[float, float]:
+        """(the squared Newton decrement of a step, the rows that were multiplied for it)."""
         objective = self.objective
         if not self.dense:
-            return objective.conjugate()
+            dw, multiplied = objective.conjugate()
+            decrement = objective.falls(dw)
+            objective.step(dw)
+            return decrement, multiplied
         if self.sample is not None:
             dw = self.sample.solve(-objective.slope)
-            if objective.falls(dw) <= _SLOW * self.before:
-                return dw, 0.0
+            decrement = objective.falls(dw)
+            if decrement <= _SLOW * self.before:
+                objective.step(dw)
+                return decrement, 0.0
             self.sample = None
-        return objective.newton(), 0.0
+        return objective.descend()[0], 0.0
 
     def _from_sample(
         self, samples: Samples, rho: np.ndarray, w: np.ndarray, rng: np.random.Generator
