@@ -7,6 +7,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
+#include "l1/newton.hpp"
 
 namespace gapless::bind {
 
@@ -25,6 +26,17 @@ void bind_l1(nb::module_& m) {
       nb::arg("w").noconvert(), nb::arg("shortfall").noconvert(),
       "One step for each weight of order from position on, until budget entries are read; writes w and shortfall, returns (the next position, "
       "entries read, the largest violation met, whether a weight moved).");
+  m.def(
+      "newton_l1",
+      [](nb::handle columns, const In<double>& cost, const InOut<double>& w, const InOut<double>& shortfall) {
+        const Rows all = rows_of(columns, count(shortfall.shape(0)));
+        expect(rows_in(all), count(w.shape(0)), "columns of X");
+        expect(count(cost.shape(0)), count(shortfall.shape(0)), "costs");
+        nb::gil_scoped_release free;
+        return newton_l1(all, view(cost), view(w), view(shortfall));
+      },
+      nb::arg("columns"), nb::arg("cost"), nb::arg("w").noconvert(), nb::arg("shortfall").noconvert(),
+      "A Newton step on all weights that are not zero, with an exact line search; writes w and shortfall, and tells whether it gained anything.");
 }
 
 }  // namespace gapless::bind

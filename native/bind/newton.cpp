@@ -1,5 +1,6 @@
 // Bindings of native/newton.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -69,6 +70,13 @@ void bind_newton(nb::module_& m) {
           "newton",
           [](PiecewiseHeld& self, bool single) { return made(self, [&](Out dw) { self.of.newton(single, dw); }); },
           nb::arg("single") = false, "Newton's direction, by a factorisation; single: sums of float32 rows may be float32.")
+      .def(
+          "descend",
+          [](PiecewiseHeld& self, bool single) {
+            nb::gil_scoped_release free;
+            return self.of.descend(single);
+          },
+          nb::arg("single") = false, "Move along Newton's direction; tells −⟨∇, dw⟩ and how far, which is zero where the objective does not fall.")
       .def(
           "conjugate",
           [](PiecewiseHeld& self) {

@@ -10,17 +10,6 @@ namespace {
 // A block whose largest change is below this share of its cost, some 4 roundings, is left as it is.
 constexpr double rounding = 1e-15;
 
-// Calls work(value, the feature's row of W) for each stored entry of row i.
-template <class R, class F>
-GAPLESS_INLINE void each_feature(const R& rows, Index i, const Matrix<double>& W, const F& work) {
-  const Index begin = rows.begin(i), end = rows.begin(i + 1);
-  if constexpr (R::is_sparse) {
-    for (Index k = begin; k < end; ++k) work(rows.value(k), W.row(static_cast<Index>(rows.indices[k])));
-  } else {
-    for (Index k = begin; k < end; ++k) work(static_cast<double>(rows.values[k]), W.row(k - begin));
-  }
-}
-
 // The block of one sample: its classes, and a number for each of them.
 struct Block {
   explicit Block(Index k) : classes(static_cast<std::size_t>(k)), linear(classes.size()), levels(classes.size()), change(classes.size()) {}
@@ -35,14 +24,32 @@ template <class R>
 void add_scores(const R& rows, Index i, const Matrix<double>& W, Block& block) {
   double* linear = block.linear.data();
   const Index *classes = block.classes.data(), size = count(block.size);
-  if (size == W.columns)  // the block has all classes, in their order
-    each_feature(rows, i, W, [&](double value, const double* weights) {
-      for (Index q = 0; q < size; ++q) linear[q] += value * weights[q];
-    });
-  else
-    each_feature(rows, i, W, [&](double value, const double* weights) {
-      for (Index q = 0; q < size; ++q) linear[q] += value * weights[classes[q]];
-    });
+  if constexpr (!R::is_sparse) {
+    for (Index q = 0; q < size; ++q) linear[q] += rows.dot(i, W.row(classes[q]));
+  } else {
+    const bool every = size == W.columns;  // the block has all classes, in their order
+    for (Index e = rows.begin(i); e < rows.begin(i + 1); ++e) {
+      const double value = rows.value(e), *weights = W.row(static_cast<Index>(rows.indices[e]));
+      if (every)
+        for (Index q = 0; q < size; ++q) linear[q] += value * weights[q];
+      else
+        for (Index q = 0; q < size; ++q) linear[q] += value * weights[classes[q]];
+    }
+  }
+}
+
+// w_m += change · x_i for the first `size` classes of the block.
+template <class R>
+void add_weights(const R& rows, Index i, const Matrix<double>& W, const Block& block, std::size_t size) {
+  if constexpr (!R::is_sparse) {
+    for (std::size_t q = 0; q < size; ++q) rows.add(i, block.change[q], W.row(block.classes[q]));
+  } else {
+    for (Index e = rows.begin(i); e < rows.begin(i + 1); ++e) {
+      const double value = rows.value(e);
+      double* weights = W.row(static_cast<Index>(rows.indices[e]));
+      for (std::size_t q = 0; q < size; ++q) weights[block.classes[q]] += value * block.change[q];
+    }
+  }
 }
 
 // The level t with Σ max(0, levels[q] − t) = need. It rises while levels below it drop out of the sum (Michelot 1986).
@@ -78,9 +85,9 @@ double lacking(const Block& block, const double* beta, Index y, double a, double
 template <class R>
 BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index position, double budget, bool whole,
                  const BlockModel& model) {
-  const Index k = model.W.columns;
+  const Index k = model.beta.columns;
   Block block(k);
-  BlockPass pass{position, 0.0, 0.0};
+  BlockPass pass{position, 0.0, 0.0, 0.0};
   while (pass.position < length(order) && (pass.work < budget || pass.work == 0.0)) {
     const auto i = static_cast<std::size_t>(order[static_cast<std::size_t>(pass.position++)]);
     const Index y = problem.codes[i];
@@ -92,6 +99,7 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
         block.linear[block.size] = model.b[static_cast<std::size_t>(m)] + (m == y ? 0.0 : 1.0) - a * beta[m];
         block.classes[block.size++] = m;
       }
+    if (block.size < 2) continue;  // a class alone has no other to give to
     add_scores(rows, count(i), model.W, block);
     pass.work += static_cast<double>(block.size) * problem.entries;
     for (std::size_t q = 0; q < block.size; ++q) block.levels[q] = block.linear[q] + (block.classes[q] == y ? a * c : 0.0);
@@ -105,18 +113,19 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
     }
     if (!(largest > rounding * c)) continue;
     model.moved[i] = true;
+    double gain = 0.0;
     std::size_t kept = 0;  // the number of classes that move; only their weights are written
     for (std::size_t q = 0; q < block.size; ++q) {
       const Index m = block.classes[q];
       if (block.change[q] == 0.0) continue;
+      gain -= block.change[q] * (block.linear[q] + a * (beta[m] + 0.5 * block.change[q]));
       beta[m] += block.change[q];
       model.b[static_cast<std::size_t>(m)] += problem.shift * block.change[q];
       block.classes[kept] = m;
       block.change[kept++] = block.change[q];
     }
-    each_feature(rows, count(i), model.W, [&](double value, double* weights) {
-      for (std::size_t q = 0; q < kept; ++q) weights[block.classes[q]] += value * block.change[q];
-    });
+    pass.gain += gain;
+    add_weights(rows, count(i), model.W, block, kept);
     pass.work += static_cast<double>(kept) * problem.entries;
   }
   return pass;
@@ -126,6 +135,23 @@ BlockPass ascend(const R& rows, const BlockProblem& problem, Places order, Index
 
 BlockPass ascend_blocks(const BlockProblem& problem, Places order, Index position, double budget, bool whole, const BlockModel& model) {
   return std::visit([&](const auto& rows) { return ascend(rows, problem, order, position, budget, whole, model); }, problem.rows);
+}
+
+void ascend_again(const BlockProblem& problem, Span<Index> order, double enough, Index most, double budget, Random& random, InnerPasses& state,
+                  const BlockModel& model) {
+  state.work = 0.0;
+  while (!state.ended && (state.work < budget || state.work == 0.0)) {
+    if (state.position == 0) random.shuffle(order);
+    const BlockPass pass = ascend_blocks(problem, order, state.position, budget - state.work, false, model);
+    state.position = pass.position;
+    state.work += pass.work + 1.0;
+    state.gain += pass.gain;
+    if (state.position < length(order)) continue;
+    ++state.passes;
+    state.ended = !(state.gain > enough) || state.passes >= most;
+    state.position = 0;
+    state.gain = 0.0;
+  }
 }
 
 }  // namespace gapless

@@ -277,6 +277,13 @@ void Piecewise::newton(bool single, Out dw) {
   Factored(hessian_.data(), ridge()).solve(against, dw);
 }
 
+std::pair<double, double> Piecewise::descend(bool single) {
+  std::vector<double> dw(at(columns()));
+  newton(single, dw);
+  const double decrement = falls(dw);
+  return {decrement, decrement > 0.0 ? step(dw) : 0.0};
+}
+
 std::vector<double> Piecewise::ridge() const {
   std::vector<double> out = rho_;
   if (rho_.back() == 0.0 && inside_count() == 0)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/buffer.hpp"
@@ -41,6 +42,9 @@ class Piecewise {
   // is piecewise linear and rises, so that Newton's method finds its root inside a bracket. Near the optimum the first try, t = 1, is the root: where
   // the last step was t = 1, the pass that computes the decisions along dw also computes β and the sums at t = 1.
   double step(Vector dw);
+
+  // Moves along Newton's direction; returns (−∇Q·dw, the step t), and stays where Q does not fall along it.
+  std::pair<double, double> descend(bool single);
 
   Index samples() const { return n_; }
   Index columns() const { return d_ + ones_; }

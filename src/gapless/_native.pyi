@@ -183,14 +183,24 @@ def survey_kinks(box: object, f: Annotated[NDArray[numpy.float64], dict(shape=(N
     How far each decision is from a kink; writes distance, and β, the bound or zero on whose side it lies.
     """
 
-def ascend_blocks(rows: object, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: float, entries: float, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: int, budget: float, whole: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], moved: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float, float]:
+def ascend_blocks(rows: object, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: float, entries: float, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: int, budget: float, whole: bool, beta: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], moved: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float, float, float]:
     """
-    Maximise the dual over the block of each sample of order from position on, until budget entries are met; writes beta, W, b and moved, returns (the next position, entries met, with whole an estimate of the part of the gap that the blocks have).
+    Maximise the dual over the block of each sample of order from position on, until budget entries are met; writes beta, W, b and moved, returns (the next position, entries met, with whole an estimate of the part of the gap that the blocks have, by how much the dual has risen).
+    """
+
+def ascend_again(rows: object, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curvature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: float, entries: float, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], position: int, gain: float, passes: int, enough: float, most: int, budget: float, seed: int, beta: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], moved: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float, int, float, bool]:
+    """
+    Go on with passes over the samples of order, which is shuffled, and the classes whose beta is not zero there, until budget entries are met, a pass gains at most enough, or most passes have ended; writes beta, W, b and moved, returns (the place in order, the present pass's gain, the passes that have ended, entries met, whether the passes have ended).
     """
 
 def descend_l1(columns: object, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: int, budget: float, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], shortfall: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float, float, bool]:
     """
     One step for each weight of order from position on, until budget entries are read; writes w and shortfall, returns (the next position, entries read, the largest violation met, whether a weight moved).
+    """
+
+def newton_l1(columns: object, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], shortfall: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    """
+    A Newton step on all weights that are not zero, with an exact line search; writes w and shortfall, and tells whether it gained anything.
     """
 
 class Piecewise:
@@ -206,6 +216,11 @@ class Piecewise:
     def newton(self, single: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
         Newton's direction, by a factorisation; single: sums of float32 rows may be float32.
+        """
+
+    def descend(self, single: bool = False) -> tuple[float, float]:
+        """
+        Move along Newton's direction; tells −⟨∇, dw⟩ and how far, which is zero where the objective does not fall.
         """
 
     def conjugate(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 import gapless.estimators.training_data as training_data
-from gapless.estimators.training_data import take_training_data
+from gapless.estimators.training_data import take_features, take_training_data
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 1, 0, 1])
@@ -31,6 +32,30 @@ def test_plain_arrays_are_taken_as_they_are(dtype, y, monkeypatch):
     validate_data(theirs, given, skip_check_array=True)
     assert taken is given and targets is y
     assert vars(estimator) == vars(theirs) == {"n_features_in_": 2}
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("y", [Y, Y.astype(float), None])
+def test_plain_csr_is_taken_on_indices_of_its_own(kind, y, monkeypatch):
+    monkeypatch.setattr(training_data, "validate_data", None)
+    estimator, given = Plain(), kind(X)
+    taken, targets = take_training_data(estimator, given, y)
+    assert taken.data is given.data and targets is y and type(taken) is kind
+    assert not np.shares_memory(taken.indices, given.indices)
+    assert vars(estimator) == {"n_features_in_": 2}
+    assert (take_features(estimator, given, reset=False) != given).nnz == 0
+    given.indices[0] = 7
+    with pytest.raises(ValueError, match="indices must lie"):
+        take_training_data(estimator, given, y)
+    with pytest.raises(ValueError, match="indices must lie"):
+        take_features(estimator, given, reset=False)
+
+
+def test_csr_with_duplicates_is_summed():
+    given = sp.csr_array(([1.0, 2.0, 4.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    taken, _ = take_training_data(Plain(), given, Y[:2])
+    np.testing.assert_array_equal(taken.toarray(), [[0.0, 3.0], [4.0, 0.0]])
+    assert taken.has_canonical_format and given.nnz == 3
 
 
 @pytest.mark.parametrize(
@@ -61,6 +86,9 @@ def test_everything_else_is_scikit_learns(given, y):
         (X, Y[:4], "inconsistent numbers of samples"),
         (X[:0], Y[:0], "Found array with 0 sample"),
         (X[0], Y, "Expected 2D array, got 1D array"),
+        (sp.csr_array(np.where(X == 5, np.nan, X)), Y, "Input X contains NaN"),
+        (sp.csr_array(X), Y[:4], "inconsistent numbers of samples"),
+        (sp.csr_array(X)[:0], Y[:0], "Found array with 0 sample"),
     ],
 )
 def test_refusals_are_scikit_learns(given, y, words):

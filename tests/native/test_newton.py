@@ -181,6 +181,20 @@ def test_a_step_ends_where_the_slope_is_almost_zero(storage, scale):
 
 
 @pytest.mark.parametrize("storage", STORAGES)
+def test_a_descent_is_a_step_along_newtons_direction(storage):
+    rng = np.random.default_rng(6)
+    rows, _ = stored(storage, 200, 5)
+    box, rho, w = box_of(200, rng, 0.3), np.ones(6), rng.normal(size=6)
+    q, twin = (_native.Piecewise(*Samples.of(rows, 5, True), box, rho, w, 0.0, None) for _ in range(2))
+    for _ in range(3):
+        dw = twin.newton()
+        decrement = twin.falls(dw)
+        assert q.descend() == (decrement, twin.step(dw))
+        np.testing.assert_array_equal(q.w, twin.w)
+        np.testing.assert_array_equal(q.beta, twin.beta)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
 def test_conjugate_gradients_solve_the_same_system(storage):
     rng = np.random.default_rng(5)
     rows, _ = stored(storage, 300, 8)

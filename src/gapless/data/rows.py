@@ -125,6 +125,12 @@ def with_own_structure(X: Any, structure: _native.Structure) -> Any:
     return same
 
 
+def is_on(X: Any, structure: _native.Structure) -> bool:
+    """Whether a CSR matrix shows this very structure."""
+    own = getattr(X, _OWN, None)
+    return own is not None and own.structure is structure
+
+
 def kept_matrix(X: Any, name: str) -> Any:
     """A matrix that a model keeps, and that its owner can write to at any time, such that compiled code reads nothing outside of it.
 

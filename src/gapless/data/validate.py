@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from gapless.data.labels import check_objects
 from gapless.data.memory import require_memory
-from gapless.data.rows import structure_of, with_own_structure
+from gapless.data.rows import is_on, structure_of, with_own_structure
 from gapless.data.scale import check_scale, is_moderate
 from gapless.data.structure import check_kind, check_structure
 from gapless.errors import InvalidInputError
@@ -146,7 +146,7 @@ def check_codes(codes: Any, n: int, n_classes: int | None) -> tuple[np.ndarray, 
 def check_targets(y: Any, n: int) -> np.ndarray:
     """Finite float64 targets of a regression."""
     y = _check_numbers(y, n, "y", "y must hold numbers for a regression loss")
-    check_scale(y, "y")
+    _check_entries(y, "y")
     return y
 
 
@@ -155,7 +155,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     weight = _check_numbers(sample_weight, n, "sample_weight", "sample_weight must hold numbers")
-    check_scale(weight, "sample_weight")
+    _check_entries(weight, "sample_weight")
     if weight.min() < 0:
         i = int(np.argmin(weight))
         raise InvalidInputError(f"sample_weight must not be negative; entry {i} is {weight[i]:g}.")
@@ -192,7 +192,9 @@ def _real(values: Any, name: str) -> Any:
 
 def check_beta(beta: Any, n: int) -> np.ndarray:
     """Dual variables to start from, copied: a finite float64 for each sample."""
-    return _check_numbers(beta, n, "start", "start must be a Result, a Point or numbers")
+    beta = _check_numbers(beta, n, "start", "start must be a Result, a Point or numbers")
+    _check_finite(beta, "start")
+    return beta
 
 
 def check_shape(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -224,7 +226,8 @@ def _ready(X: Any, name: str, n_features: int | None) -> sp.csr_array | None:
         return None
     if not structure.is_canonical:
         return None
-    X = with_own_structure(sp.csr_array(X), structure)
+    if not (isinstance(X, sp.csr_array) and is_on(X, structure)):
+        X = with_own_structure(sp.csr_array(X), structure)
     _check_entries(X.data, name, X)
     return X
 
@@ -244,7 +247,7 @@ def _as_array(values: Any, expected: str) -> np.ndarray:
 
 
 def _check_numbers(values: Any, n: int, name: str, expected: str) -> np.ndarray:
-    """A new vector of finite float64."""
+    """A new vector of float64, whose entries the caller checks."""
     values = _check_vector(values, n, name)
     if values.dtype.kind not in "biufO":
         raise InvalidInputError(f"{expected}; got the type {values.dtype}.")
@@ -252,7 +255,6 @@ def _check_numbers(values: Any, n: int, name: str, expected: str) -> np.ndarray:
         values = values.astype(np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"{expected}; {_lower_first(str(error))}.") from error
-    _check_finite(values, name)
     return values
 
 

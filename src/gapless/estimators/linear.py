@@ -44,6 +44,7 @@ from gapless.estimators.training_data import take_features, take_training_data
 from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, as_loss
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.l1 import L1Problem
+from gapless.problems.other_labels import OtherLabels
 from gapless.problems.problem import Intercept, Problem
 from gapless.proof.interval import bounds_of
 from gapless.result import Result, Status
@@ -320,8 +321,13 @@ class LinearSVC(ClassifierMixin, SparseCoefMixin, _LinearEstimator):
             sides = [(one, weight if by_class is None else np.where(one, by_class, others)) for one in ones]
         if self.penalty == "l1":
             return [partial(L1Problem, X, one, sample_weight=weights, **options) for one, weights in sides]
-        loss, rows = as_loss(self.loss), cache(lambda: stored_by_zeros(X))
-        return [partial(self._one_problem, rows, one, loss, weights) for one, weights in sides]
+        loss, rows, same = as_loss(self.loss), cache(lambda: stored_by_zeros(X)), OtherLabels()
+
+        def against_rest(one: np.ndarray, weights: np.ndarray | None, *, C: float) -> Problem:
+            problem = self._one_problem(rows, one, loss, weights, C=C)
+            return same.join(problem) if len(sides) > 1 else problem
+
+        return [partial(against_rest, one, weights) for one, weights in sides]
 
     @property
     def _gap_tol(self) -> float:

@@ -24,10 +24,12 @@ def take_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """(X, y) checked: X of float32 or float64, C-contiguous or CSR; ``y=None`` is for estimators without targets.
 
     The features' names and number are noted on the estimator. Most of scikit-learn's time goes into asking what kinds of tables X and y might be;
-    arrays that need no conversion, and have no names, are not asked.
+    arrays and CSR matrices that need no conversion, and have no names, are not asked.
     """
     require_targets(estimator, y)
-    if _needs_nothing(X) and (y is None or _is_targets(y, len(X))):
+    if _needs_nothing(X) and (y is None or _is_targets(y, X.shape[0])):
+        X = _on_own_structure(X)
+        check_width(X)
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
         return X, y
@@ -70,7 +72,7 @@ def take_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         and X.shape[1] == known.get("n_features_in_")
         and "feature_names_in_" not in known
     ):
-        return X
+        return _on_own_structure(X)
     _check_before(X)
     X = validate_data(estimator, X, reset=reset, accept_large_sparse=True, **_OPTIONS)
     X = _on_own_structure(X)
@@ -108,6 +110,10 @@ def _check_before(X: Any) -> None:
 
 
 def _needs_nothing(X: Any) -> bool:
+    if type(X) in (sp.csr_matrix, sp.csr_array):  # its indices are checked later
+        values = X.data
+        plain = type(values) is np.ndarray and values.ndim == 1 and values.dtype.char in "fd"
+        return plain and X.ndim == 2 and min(X.shape) > 0 and is_moderate(values)
     return (
         type(X) is np.ndarray
         and X.ndim == 2

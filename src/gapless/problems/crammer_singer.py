@@ -84,7 +84,7 @@ class CrammerSingerProblem(Problem):
 
     def weights(self, beta: np.ndarray) -> np.ndarray:
         """W = Σ xᵢ βᵢᵀ, a column a class."""
-        return np.column_stack([rmatvec(self.X, column) for column in beta.T])
+        return np.ascontiguousarray(rmatvec(self.X, beta))
 
     @property
     def entry_work(self) -> float:

@@ -25,6 +25,10 @@ from gapless.proof.twofold import is_affordable, refine
 @np.errstate(over="ignore", invalid="ignore")  # a value that overflows is infinite, and proves nothing
 def _(problem: L1Problem, point: Point) -> tuple[PrimalPoint, DualPoint]:
     w, b = weights_of(problem, point)
+    if not any(v is not None and np.isfinite(v).all() for v in (point.w, point.beta)):  # zero, which takes no product
+        value = sum_above(problem.cost)
+        primal = PrimalPoint(value, w, None, np.zeros(1), ((0.0, 0.0),), own=False, curvature=0.0)
+        return primal, DualPoint(0.0, np.zeros(problem.n_samples), 0.0, 0.0, math.nan)
     f = problem.expand_weights(w)
     primal = _primal(problem, w, b, f, by_entries=False)
     if primal.rounding > NOTICEABLE * primal.value or primal.value == math.inf:

@@ -133,8 +133,8 @@ def reach_of(problem: Problem, beta: np.ndarray) -> np.ndarray:
 
 def _absolute_rows(X: Any) -> Iterator[Any]:
     for begin in range(0, X.shape[0], _ROWS):
-        rows = X[begin : begin + _ROWS]
-        yield abs(rows).astype(np.float64) if sp.issparse(rows) else np.abs(rows, dtype=np.float64)
+        rows = X if X.shape[0] <= _ROWS else X[begin : begin + _ROWS]
+        yield abs(rows).astype(np.float64, copy=False) if sp.issparse(rows) else np.abs(rows, dtype=np.float64)
 
 
 def not_nan(errors: np.ndarray) -> np.ndarray:

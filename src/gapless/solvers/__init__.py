@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from gapless.errors import InvalidInputError
 from gapless.problems.problem import Problem
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets
@@ -73,4 +75,10 @@ def as_solver(solver: str | Solver, problem: Problem, tol: float = 1e-6, max_tim
     name = choose(problem, tol, max_time) if isinstance(solver, str) and solver == "auto" else solver
     if not isinstance(name, str) or name not in SOLVERS:
         raise InvalidInputError(f"solver must be a Solver or one of auto, {', '.join(SOLVERS)}; got {solver!r}.")
-    return SOLVERS[name]()
+    return _default(SOLVERS[name])
+
+
+@cache
+def _default(kind: type[Solver]) -> Solver:
+    """A solver with its default options, which nothing can write to."""
+    return kind()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gapless.losses import DualBox
+from gapless.problems.other_labels import choices_of
 from gapless.problems.problem import Problem
 from gapless.solvers.base import Solver
 from gapless.solvers.interior_point.solver import InteriorPoint
@@ -34,12 +35,23 @@ _ROW = 120.0  # all that a solve does once with a row: set-up, certificates, bou
 _FLOP = 0.02  # a multiplication inside a product of matrices
 _SOME = 1000  # the rows whose mean length is taken for that of all
 _FILLED = 1 / 32  # the share of entries that are not zero from which on pairs of rows have many features in common
+_FEWEST = 1.5  # epochs for a digit where rows do not share features
+_BEFORE = 6.0  # epochs before Newton steps take over
 _PRODUCT = 1.5  # a product of two entries of a sparse row, summed over all Hessians of a solve
 
 
 def choose(problem: Problem, tol: float = 1e-6, max_time: float | None = None) -> str:
     """The name of the solver that ``auto`` stands for; where none is expected to end within ``max_time``, a solver whose steps are short."""
-    costs = expected_costs(problem, tol)
+    known, asked = choices_of(problem), (problem.regularization, tol, max_time)
+    if known is None:
+        return _cheapest(problem, tol, max_time)
+    if asked not in known:
+        known[asked] = _cheapest(problem, tol, max_time)
+    return known[asked]
+
+
+def _cheapest(problem: Problem, tol: float, max_time: float | None) -> str:
+    costs = _costs(problem, tol, bounded=True)
     best = min(costs, key=costs.__getitem__) if costs else "smo"
     if max_time is None or not costs or costs[best] <= 1e9 * max_time:
         return best
@@ -53,18 +65,19 @@ def expected_costs(problem: Problem, tol: float = 1e-6) -> dict[str, float]:
     >>> sorted(expected_costs(problem))
     ['interior_point', 'newton', 'sdca']
     """
+    return _costs(problem, tol, bounded=False)
+
+
+def _costs(problem: Problem, tol: float, bounded: bool) -> dict[str, float]:
+    """The expected costs; with ``bounded`` those of ``sdca`` may be a lower bound that is above another cost, as its model takes the longest."""
     if not problem.is_linear or problem.is_nu:
         return {}
-    models: dict[type[Solver], Callable[[Problem, float], float]] = {
-        SDCA: _sdca,
-        InteriorPoint: _interior_point,
-        Newton: _newton,
-        SmoothedNewton: _smoothed_newton,
-    }
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
     costs = {
-        solver.name: cost(problem, digits) for solver, cost in models.items() if solver().unsupported(problem) is None
+        solver.name: cost(problem, digits) for solver, cost in _SECOND_ORDER if solver.unsupported(problem) is None
     }
+    if _SDCA.unsupported(problem) is None:
+        costs[SDCA.name] = _sdca(problem, digits, min(costs.values(), default=math.inf) if bounded else math.inf)
     # Elsewhere smo moves one βᵢ at a time, which sdca does with less work; and sdca hands over to the interior-point method where that is possible.
     if costs and problem.intercept == "free" and InteriorPoint.name not in costs:
         costs["smo"] = _smo(problem, digits)
@@ -84,7 +97,14 @@ def _mean(values: np.ndarray) -> float:
     return float(values.sum()) / len(values)
 
 
-def _sdca(problem: Problem, digits: float) -> float:
+def _sdca(problem: Problem, digits: float, most: float) -> float:
+    """The cost, or a lower bound on it that is above ``most``."""
+    entries = problem.n_samples * problem.entry_work
+    epoch = problem.n_samples * (_VISIT + problem.entry_work * _ENTRY)
+    once = 10 * _CALL + problem.n_samples * _ROW + 12 * _STREAM * entries
+    least = once + min(_FEWEST * digits, _BEFORE) * epoch
+    if least > most:
+        return least
     # Rows that share features, n ≫ d, undo each other's steps; rows with features of their own do not.
     overlap = min(1.0, problem.n_samples / problem.n_features)
     slow = _hardness(problem) ** 0.75
@@ -92,14 +112,11 @@ def _sdca(problem: Problem, digits: float) -> float:
         # Fewer rows than features, which most rows share: their Gram matrix is invertible, and its condition (Marchenko & Pastur 1967) bounds the
         # epochs for any C.
         slow = min(slow, ((1.0 + math.sqrt(overlap)) / (1.0 - math.sqrt(overlap))) ** 2)
-    epochs = digits * (1.5 + 8.0 * overlap * slow)
-    entries = problem.n_samples * problem.entry_work
-    epoch = problem.n_samples * (_VISIT + problem.entry_work * _ENTRY)
-    work = epochs * epoch
+    work = digits * (_FEWEST + 8.0 * overlap * slow) * epoch
     if covers(problem):  # where epochs become slow, Newton steps take over
         rounds = 0.6 + 0.07 * digits
-        work = min(work, 6 * epoch + 20 * _CALL + rounds * _ENTRY * expected_work(problem, problem.rows))
-    return 10 * _CALL + work + problem.n_samples * _ROW + 12 * _STREAM * entries
+        work = min(work, _BEFORE * epoch + 20 * _CALL + rounds * _ENTRY * expected_work(problem, problem.rows))
+    return once + work
 
 
 def _interior_point(problem: Problem, digits: float) -> float:
@@ -141,3 +158,11 @@ def _smo(problem: Problem, digits: float) -> float:
     n = problem.n_samples
     pairs = digits * n * (0.5 + _hardness(problem) ** 0.5)
     return 15 * _CALL + pairs * n * (4.0 + 0.2 * problem.entry_work)
+
+
+_SDCA = SDCA()
+_SECOND_ORDER: tuple[tuple[Solver, Callable[[Problem, float], float]], ...] = (
+    (InteriorPoint(), _interior_point),
+    (Newton(), _newton),
+    (SmoothedNewton(), _smoothed_newton),
+)

@@ -14,14 +14,14 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
 import gapless as gl
-from gapless import LinearSVC
+from gapless import LinearSVC, _native
+from gapless.data.rows import as_rows
 from gapless.errors import InvalidInputError, UnsupportedError
 from gapless.problems.l1 import L1Problem
 from gapless.proof.certificate import Point, evaluate
 from gapless.proof.twofold import refine
 from gapless.solvers import L1CoordinateDescent
 from gapless.solvers.l1.barrier import L1Barrier, set_size
-from gapless.solvers.l1.newton_step import line_search
 
 X_CANCER, Y_CANCER = load_breast_cancer(return_X_y=True)
 Z_CANCER = scale(X_CANCER)
@@ -184,21 +184,38 @@ def test_below_l1_min_c_all_weights_are_zero():
     assert gl.solve(L1Problem(Z_CANCER, Y_CANCER, C=1.001 * bound), tol=1e-12).w.any()
 
 
-@given(seed=st.integers(0, 2**32 - 1))
-def test_line_search_finds_the_minimum(seed):
+@given(seed=st.integers(0, 2**32 - 1), sparse=st.booleans())
+def test_newton_step_ends_at_the_minimum_of_its_line(seed, sparse):
     rng = np.random.default_rng(seed)
-    w, direction = rng.choice([-1.0, 1.0], 4) * rng.exponential(size=4), rng.normal(size=4)
-    short, change, cost = rng.normal(size=9).round(1), rng.normal(size=9), rng.exponential(size=9)
+    A = rng.normal(size=(5, 9)).round(1) * (rng.random((5, 9)) < 0.7)
+    cost, before = rng.exponential(size=9), rng.choice([-1.0, 0.0, 1.0], 5) * rng.exponential(size=5)
+    w, short = before.copy(), 1.0 - A.T @ before
+    rows = as_rows(sp.csr_array(A) if sparse else A)
+    moved = _native.newton_l1(rows, cost, w, short)
+    direction = w - before
+    np.testing.assert_allclose(short, 1.0 - A.T @ w, atol=1e-10)
+    assert moved or not direction.any()
+    assert not direction[before == 0].any()
 
     def value(t):
-        return np.abs(w + t * direction).sum() + (cost * np.maximum(0.0, short - t * change) ** 2).sum()
+        at = before + t * direction
+        return np.abs(at).sum() + (cost * np.maximum(0.0, 1.0 - A.T @ at) ** 2).sum()
 
-    t, stopped = line_search(w, direction, short, change, cost)
-    assert t >= 0
-    np.testing.assert_allclose((w + t * direction)[stopped], 0.0, atol=1e-12)
-    for other in np.concatenate([np.linspace(0, 2 * t + 0.1, 200), t + np.array([-1e-5, 1e-5]) * max(t, 1)]):
-        if other >= 0:
-            assert value(t) <= value(other) + 1e-10
+    for t in np.append(np.linspace(0.0, 2.0, 101), [1 - 1e-5, 1 + 1e-5]):
+        assert value(1.0) <= value(t) * (1.0 + 1e-10)
+
+
+@pytest.mark.parametrize("n", [40, 1500])
+def test_newton_step_solves_a_quadratic_piece_at_once(n):
+    """From near the minimum of a piece, one step finds it, whether the samples that fall short fill a block of the core or several."""
+    rng = np.random.default_rng(n)
+    A, cost = rng.normal(size=(4, n)), rng.exponential(size=n)
+    w = np.array([1e-3, -1e-3, 1e-3, 0.0])
+    short = 1.0 - A.T @ w
+    for _ in range(20):
+        _native.newton_l1(as_rows(A), cost, w, short)
+    alpha = 2.0 * cost * np.maximum(0.0, short)
+    np.testing.assert_allclose((A @ alpha)[w != 0], np.sign(w[w != 0]), atol=1e-9)
 
 
 # --- where coordinate descent creeps

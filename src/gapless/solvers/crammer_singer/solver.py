@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from gapless import _native
-from gapless.data.rows import row_entries
+from gapless.data.rows import DenseRows, row_entries
 from gapless.problems.crammer_singer import CrammerSingerProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
@@ -17,6 +17,7 @@ from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targe
 from gapless.solvers.crammer_singer.barrier import CrammerSingerBarrier, expected_work
 from gapless.solvers.crammer_singer.two_classes import TwoClassEngine
 from gapless.solvers.interior_point.relay import Relay
+from gapless.solvers.textbook.sampling import seed_of
 
 # Passes over the blocks that moved end, for a pass over all blocks, where one gains less than this share of what the last pass over all gained.
 _SHARE = 0.1
@@ -60,7 +61,7 @@ class CrammerSingerDual(Solver):
 
 
 class CrammerSingerEngine(Engine):
-    """β, the weights W and offsets b that follow from it (a column a class), and the samples to visit next."""
+    """β, the weights W and offsets b that follow from it, and the samples to visit next."""
 
     judges = True
 
@@ -69,51 +70,62 @@ class CrammerSingerEngine(Engine):
         self.entries = row_entries(problem.rows) + 1.0
         self.size = problem.n_samples * problem.n_classes * self.entries
         self.beta = beta
-        self.W, self.b = np.ascontiguousarray(problem.weights(beta)), problem.shift * beta.sum(axis=0)
+        # As native/crammer_singer has them: where rows are dense, the weights of a class are side by side.
+        W = problem.weights(beta)
+        self.W = np.ascontiguousarray(W.T if isinstance(problem.rows, DenseRows) else W)
+        self.b = problem.shift * beta.sum(axis=0)
         self.moved = np.zeros(problem.n_samples, dtype=np.bool_)  # the samples whose block the pass has moved
         self.every = np.flatnonzero((problem.diagonal > 0) & (problem.cost > 0))
-        self.true = np.arange(problem.n_samples) * problem.n_classes + problem.y  # the places of the true classes in β
-        self.value = self._dual()
-        self._begin_pass(self.every, 0)
+        # Inner passes are over the samples that the last pass over all has moved, and over the classes whose β is not zero there: the samples in
+        # the order of their visits, the passes that have ended, and the gain of one below which they end.
+        self.inner, self.active, self.passes, self.enough = False, self.every[:0], 0, 0.0
+        self._begin_pass()
 
     def _dual(self) -> float:
         """D."""
-        offsets = float(self.b @ self.b) / self.problem.shift if self.problem.shift else 0.0
-        return float(self.beta.ravel()[self.true].sum()) - 0.5 * (float(np.vdot(self.W, self.W)) + offsets)
+        problem = self.problem
+        offsets = float(self.b @ self.b) / problem.shift if problem.shift else 0.0
+        linear = float(self.beta[np.arange(len(self.beta)), problem.y].sum())
+        return linear - 0.5 * (float(np.vdot(self.W, self.W)) + offsets)
 
-    def _begin_pass(self, samples: np.ndarray, inner: int) -> None:
-        """Set the next visits; ``inner`` is the number of the pass since the last one over all samples and classes, which is 0."""
-        self.order = self.rng.permutation(samples)
-        self.position, self.inner, self.gap = 0, inner, 0.0
-        self.moved[:] = False
-
-    def _end_pass(self) -> bool:
-        """Begin the next pass, over the samples that the last pass over all has moved or over all; returns whether a pass over all moved any."""
-        before, self.value = self.value, self._dual()
-        gain = self.value - before
-        if self.inner == 0:
-            self.enough, self.active = _SHARE * gain, np.flatnonzero(self.moved)
-        if len(self.active) and gain > self.enough and self.inner < _INNER_PASSES:
-            self._begin_pass(self.active, self.inner + 1)
-            return True
-        moved = self.inner > 0 or bool(len(self.active))
-        self._begin_pass(self.every, 0)
-        return moved
+    def _begin_pass(self) -> None:
+        """Begin a pass over all samples and classes."""
+        self.order = self.rng.permutation(self.every)
+        self.position, self.gain, self.gap = 0, 0.0, 0.0
+        self.inner = self.moved[:] = False
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         problem = self.problem
         entries = min(budget.work, budget.iterations * self.size)
-        self.position, work, gap = _native.ascend_blocks(
-            problem.rows, problem.y, problem.cost, problem.diagonal, problem.shift, self.entries,
-            self.order, self.position, entries, self.inner == 0, self.beta, self.W, self.b, self.moved,
-        )  # fmt: skip
+        given = (problem.rows, problem.y, problem.cost, problem.diagonal, problem.shift, self.entries)
+        if self.inner:
+            self.position, self.gain, self.passes, work, ended = _native.ascend_again(
+                *given, self.active, self.position, self.gain, self.passes, self.enough, _INNER_PASSES, entries, seed_of(self.rng),
+                self.beta, self.W, self.b, self.moved,
+            )  # fmt: skip
+            if ended:
+                self._begin_pass()
+            return Advance(work / self.size, work)
+        self.position, work, gap, gain = _native.ascend_blocks(
+            *given, self.order, self.position, entries, True, self.beta, self.W, self.b, self.moved
+        )
         self.gap += gap
+        self.gain += gain
         if self.position < len(self.order):
             return Advance(work / self.size, work)
         # The gap of the blocks as the pass has met them, which is hardly less than that of the pass's end.
-        ready = self.inner == 0 and self.gap <= min(targets) * abs(self.value)
-        outcome = Outcome.RUNNING if self._end_pass() else Outcome.STALLED
+        ready = self.gap <= min(targets) * abs(self._dual())
+        outcome = Outcome.RUNNING if self.moved.any() else Outcome.STALLED
+        self._end_pass()
         return Advance(work / self.size, work, Outcome.READY if ready else outcome)
+
+    def _end_pass(self) -> None:
+        """After a pass over all, go on with the samples that it has moved, or with another pass over all."""
+        if not self.gain > 0:
+            self._begin_pass()
+            return
+        self.enough, self.active = _SHARE * self.gain, np.flatnonzero(self.moved)
+        self.inner, self.position, self.gain, self.passes = True, 0, 0.0, 0
 
     def point(self) -> Point:
         return Point(beta=self.beta.copy())

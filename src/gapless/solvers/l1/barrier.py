@@ -37,7 +37,7 @@ _CUTS = (1.0, 1e-3, 1e-6, 0.0)
 
 def set_size(weights: int, samples: int) -> int:
     """Weights that take part from the first: an optimum needs no more than there are samples."""
-    return min(weights, max(_FEW, 2 * samples))
+    return min(weights, max(_FEW, samples))
 
 
 def expected_work(weights: int, samples: int) -> float:

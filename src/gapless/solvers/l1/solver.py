@@ -18,7 +18,7 @@ from gapless.proof.certificate import Point
 from gapless.proof.l1 import weights_of
 from gapless.solvers.base import Advance, Budget, Engine, Outcome, Solver, Targets, own_solver
 from gapless.solvers.l1.barrier import L1Barrier, expected_work
-from gapless.solvers.l1.newton_step import newton_cost, newton_step
+from gapless.solvers.l1.newton_step import newton_cost
 
 # The most passes over the non-zero weights between two passes over all weights; they end before where their violation has fallen to this share of
 # the violation of the last pass over all.
@@ -66,6 +66,7 @@ class L1Engine(Engine):
         self.squares = matvec(self.A.multiply(self.A) if sp.issparse(self.A) else self.A * self.A, problem.cost)
         self.size = float(max(1, self.A.nnz if sp.issparse(self.A) else self.A.size))
         self.w = np.append(w, b / problem.intercept_scale) if problem.intercept == "regularized" else w.copy()
+        self.begun = False  # whether a step was taken
         self.saved = 0.0  # work since the last Newton step
         self.settled = 0.0  # the violation that ends the inner passes
         self.lowest, self.idle = math.inf, 0  # the smallest P, and passes over all weights since
@@ -89,6 +90,7 @@ class L1Engine(Engine):
         self.violation, self.moved = 0.0, False  # the largest violation of this pass, and whether a weight has moved
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
+        self.begun = True
         if self.barrier is not None:
             return self._barrier_step(min(targets))
         advance = self._descend(budget)
@@ -134,7 +136,7 @@ class L1Engine(Engine):
             support = np.flatnonzero(w)
             if len(support) and newton_cost(self.A, support) < math.inf:
                 short = 1.0 - np.asarray(self.A.T @ w)
-                w[support], _ = newton_step(self.A[support], self.problem.cost, w[support], short)
+                _native.newton_l1(self.columns, self.problem.cost, w, short)
             found.append((self._value(w), w))
             if found[-1][0] <= enough:
                 break
@@ -168,7 +170,7 @@ class L1Engine(Engine):
         support, work = np.flatnonzero(self.w), 0.0
         cost = newton_cost(self.A, support)
         if len(support) and cost <= self.saved:
-            self.w[support], self.short = newton_step(self.A[support], self.problem.cost, self.w[support], self.short)
+            _native.newton_l1(self.columns, self.problem.cost, self.w, self.short)
             support, work = np.flatnonzero(self.w), cost
             self.saved = 0.0
         settled = self.inner > 0 and self.violation <= self.settled
@@ -179,8 +181,8 @@ class L1Engine(Engine):
         return work
 
     def point(self) -> Point:
-        if self.beta is None and not self.w.any():
-            return Point()  # what it proves is known to every solve
+        if not self.begun and not self.w.any():
+            return Point()  # zero, of which every solve knows P; that it is the optimum takes a proof of its own
         d = self.problem.n_features
         b = self.problem.intercept_scale * float(self.w[d]) if len(self.w) > d else 0.0
         return Point(w=self.w[:d].copy(), b=b, beta=self.beta)
@@ -194,7 +196,11 @@ def _(problem: L1Problem) -> Solver:
 def _signed_columns(problem: Problem) -> Any:
     """(y ∘ X̃)ᵀ, where X̃ has the intercept's constant feature as its last column."""
     X, y = problem.X, problem.y
-    extra = (problem.intercept_scale * y)[None] if problem.intercept == "regularized" else np.empty((0, len(y)))
+    extra = int(problem.intercept == "regularized")
     if sp.issparse(X):
-        return sp.csr_array(sp.vstack([(sp.csr_array(sp.diags(y)) @ X).T, extra], format="csr"))
-    return np.ascontiguousarray(np.vstack([X.T * y, extra]))
+        last = np.tile(problem.intercept_scale * y, (extra, 1))
+        return sp.csr_array(sp.vstack([(sp.csr_array(sp.diags(y)) @ X).T, last], format="csr"))
+    columns = np.empty((X.shape[1] + extra, len(y)))
+    np.multiply(X.T, y, out=columns[: X.shape[1]])
+    columns[X.shape[1] :] = problem.intercept_scale * y
+    return columns

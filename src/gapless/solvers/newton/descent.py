@@ -59,6 +59,7 @@ class Descent:
         self.samples, self.width, self.length = samples, width, length
         self.proves, self.patient = proves, patient
         self.objective = _native.Piecewise(*samples, box, rho, w, width, centre)
+        self.rows = len(box.p)
         self.work = 0.0  # the rows that were read
         self.poor = 0  # rounds without gain; for a smooth loss, steps without gain
         self.best = math.inf
@@ -137,20 +138,20 @@ class Descent:
         self.best = min(self.best, gap)
         self.objective.round(self.width, self.beta)
         self.idle, self.decrement = 0, math.inf
-        self.work += len(self.beta)
+        self.work += self.rows
 
     def step(self, single: bool) -> bool:
         """Take a Newton step; False where rounding leaves none to take."""
-        objective = self.objective
+        objective, before, multiplied = self.objective, self.short, 0.0
         if self.samples.columns <= DENSE_COLUMNS:
-            dw, multiplied = objective.newton(single), 0.0
+            decrement, t = objective.descend(single)
         else:
             dw, multiplied = objective.conjugate()
-        decrement, before = objective.falls(dw), self.short
+            decrement = objective.falls(dw)
+            t = objective.step(dw) if decrement > 0 else 0.0
         if not decrement > 0:
             return False
-        t = objective.step(dw)
-        self.work += 3.0 * len(objective.beta) + 2.0 * multiplied
+        self.work += 3.0 * self.rows + 2.0 * multiplied
         self.decrement = _AFTER * decrement
         self.idle = self.idle + 1 if decrement < _NOTHING * abs(self.value) and self.short > 0.5 * before else 0
         return t > 0 and self.idle < _TRIES

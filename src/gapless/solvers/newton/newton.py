@@ -121,6 +121,7 @@ class NewtonEngine(Engine):
                 w, sample = self._from_sample(samples, rho, w, rng)
                 self.sample = sample if columns > _FEW else None
         self.objective = _native.Piecewise(*samples, box_of(problem), rho, w, 0.0, None)
+        self.reached = self.gap
         self.before = math.inf  # the last squared Newton decrement
         self.poor = 0  # steps in a row that gained nothing
 
@@ -128,18 +129,17 @@ class NewtonEngine(Engine):
     def gap(self) -> float:
         """P − D of w and its β; the part of a free intercept is an estimate."""
         objective = self.objective
-        return float(objective.residual + abs(objective.free_slope * objective.w[-1]))
+        free = objective.free_slope
+        return float(objective.residual + abs(free * objective.w[-1])) if free else float(objective.residual)
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
         objective = self.objective
-        before, work = self.gap, self.work + 2.0 * self.problem.n_samples * self.problem.entry_work
+        before, work = self.reached, self.work + 2.0 * self.problem.n_samples * self.problem.entry_work
         self.work = 0.0
-        dw, multiplied = self._direction()
-        decrement = objective.falls(dw)
-        objective.step(dw)
+        decrement, multiplied = self._descend()
         self.before = decrement
         work += 2.0 * multiplied * self.problem.entry_work
-        gap = self.gap
+        self.reached = gap = self.gap
         self.poor = 0 if gap < _GAIN * before else self.poor + 1
         if not decrement > 0 or self.poor >= _TRIES:
             return Advance(1, work, Outcome.STALLED)
@@ -149,17 +149,22 @@ class NewtonEngine(Engine):
     def point(self) -> Point:
         return model_point(self.problem, self.objective.w, self.objective.beta)
 
-    def _direction(self) -> tuple[np.ndarray, float]:
-        """Newton's direction, and the rows that were multiplied for it."""
+    def _descend(self) -> tuple[float, float]:
+        """(the squared Newton decrement of a step, the rows that were multiplied for it)."""
         objective = self.objective
         if not self.dense:
-            return objective.conjugate()
+            dw, multiplied = objective.conjugate()
+            decrement = objective.falls(dw)
+            objective.step(dw)
+            return decrement, multiplied
         if self.sample is not None:
             dw = self.sample.solve(-objective.slope)
-            if objective.falls(dw) <= _SLOW * self.before:
-                return dw, 0.0
+            decrement = objective.falls(dw)
+            if decrement <= _SLOW * self.before:
+                objective.step(dw)
+                return decrement, 0.0
             self.sample = None
-        return objective.newton(), 0.0
+        return objective.descend()[0], 0.0
 
     def _from_sample(
         self, samples: Samples, rho: np.ndarray, w: np.ndarray, rng: np.random.Generator

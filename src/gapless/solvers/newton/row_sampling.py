@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gapless import _native
@@ -37,7 +39,7 @@ def refuse_smooth(problem: Problem, name: str) -> str | None:
 
 def part_size(n: int, columns: int) -> int:
     """The size of a sample of n rows: the work on it and that of correcting its model balance at about √d n^⅔ rows (Portnoy & Koenker 1997)."""
-    return int(max(2000.0, np.sqrt(columns) * n ** (2 / 3)))
+    return int(max(2000.0, math.sqrt(columns) * n ** (2 / 3)))
 
 
 def first_size(n: int, columns: int) -> int:
@@ -99,7 +101,8 @@ def spread(problem: Problem) -> float:
     if problem.loss.task == "classification":
         return 1.0
     p = box_of(problem).p
-    return next(float(v) for v in (p.std(), np.abs(p).max(), 1.0) if v > 0)
+    off = p - p.sum() / len(p)
+    return math.sqrt(float(off @ off) / len(p)) or float(np.abs(p).max()) or 1.0
 
 
 def least_squares(
