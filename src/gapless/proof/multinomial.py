@@ -36,6 +36,12 @@ _LEAST_PROBABILITY = 1e-100  # of a wrong class: ``balancing_factors`` needs pos
 _BALANCED = 1e-13
 # Where Newton's method no longer gains, rounding is in the way, and a column whose sum is below this share will do.
 _NEARLY = 1e-11
+# Of ``best_offsets``: values of a sample that differ by up to _SPAN are no hindrance to Newton's method; by how much those that differ by more are brought
+# closer in turn, and how well each turn has to do. By hand: they decide about time alone.
+# A step of Newton's method is cut where it moves an offset by more than _TRUSTED, and steps end after so many that have gained nothing: there are values,
+# of models far from the optimum, for which some class would need the tail of an exponential. Any offsets prove a primal value.
+_TRUSTED, _PATIENCE = 4.0, 10
+_SPAN, _COOLING, _ROUGHLY = 32.0, 4.0, 0.03
 
 
 @evaluate.register
@@ -241,27 +247,41 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
     True
     """
     total = float(cost.sum())
+    b = np.log(np.maximum(targets, _TINY) / total) if start is None else start
+    # Where values are large, most samples weigh for one class alone: the objective is nearly piecewise linear, and Newton's method creeps. There values
+    # are divided by a number that becomes one in the end.
+    warm = float((F.max(axis=1) - F.min(axis=1)).max(initial=0.0)) / _SPAN
+    while warm > 1.0 and math.isfinite(warm):
+        b = warm * _balance(F / warm, targets, cost, b / warm, _ROUGHLY)
+        warm /= _COOLING
+    return _balance(F, targets, cost, b, 0.1 * _BALANCED)
+
+
+def _balance(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, b: np.ndarray, enough: float) -> np.ndarray:
+    """Newton's method for ``best_offsets``, from b, until no class misses its target by more than this share."""
     wanted = np.maximum(targets, _TINY)
-    b = np.log(wanted / total) if start is None else start
 
     def value(b: np.ndarray) -> float:
         return float(cost @ logsumexp(F + b, axis=1) - targets @ b)
 
     now = value(b)
-    former = math.inf
+    former = least = math.inf
+    waited = 0
     for _ in range(200):
         p = softmax(F + b, axis=1)
         sums = cost @ p
         slope = sums - targets
         size = float((np.abs(slope) / wanted).max())
-        if size <= 0.1 * _BALANCED or (size >= former and size <= _NEARLY):
+        waited = 0 if size <= 0.9 * least else waited + 1
+        least = min(least, size)
+        if size <= enough or (size >= former and size <= _NEARLY) or waited > _PATIENCE:
             break
         former = size
         step = _newton_step(p.T @ (cost[:, None] * p), slope, wanted)
-        t = 1.0
-        while not value(b + t * step) <= now + 1e-13 * abs(now) and t > 1e-3:
+        first = t = min(1.0, _TRUSTED / max(float(np.abs(step).max()), _TINY))
+        while not value(b + t * step) <= now + 1e-13 * abs(now) and t > 1e-3 * first:
             t *= 0.5
-        if t <= 1e-3:  # far from the minimum Newton's model is wrong; proportional fitting never raises the value
+        if t <= 1e-3 * first:  # far from the minimum Newton's model is wrong; proportional fitting never raises the value
             step, t = np.log(wanted / np.maximum(sums, _TINY)), 1.0
         after = value(b + t * step)
         if not math.isfinite(after):
