@@ -36,11 +36,11 @@ _LEAST_PROBABILITY = 1e-100  # of a wrong class: ``balancing_factors`` needs pos
 _BALANCED = 1e-13
 # Where Newton's method no longer gains, rounding is in the way, and a column whose sum is below this share will do.
 _NEARLY = 1e-11
-# Of ``best_offsets``: values of a sample that differ by up to _SPAN are no hindrance to Newton's method; by how much those that differ by more are brought
-# closer in turn, and how well each turn has to do. By hand: they decide about time alone.
-# A step of Newton's method is cut where it moves an offset by more than _TRUSTED, and steps end after so many that have gained nothing: there are values,
-# of models far from the optimum, for which some class would need the tail of an exponential. Any offsets prove a primal value.
+# Of ``best_offsets``, by hand; they decide about time alone. A step of Newton's method is cut where it moves an offset by more than _TRUSTED, and
+# steps end after so many that have gained nothing: some class may need the tail of an exponential. Any offsets prove a primal value.
 _TRUSTED, _PATIENCE = 4.0, 10
+# Values of a sample that differ by up to _SPAN are no hindrance to Newton's method; by how much others are brought closer in turn, and how well each
+# turn has to do.
 _SPAN, _COOLING, _ROUGHLY = 32.0, 4.0, 0.03
 
 
@@ -248,8 +248,8 @@ def best_offsets(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, start: np
     """
     total = float(cost.sum())
     b = np.log(np.maximum(targets, _TINY) / total) if start is None else start
-    # Where values are large, most samples weigh for one class alone: the objective is nearly piecewise linear, and Newton's method creeps. There values
-    # are divided by a number that becomes one in the end.
+    # Where values are large, most samples weigh for one class alone: the objective is nearly piecewise linear, and Newton's method creeps. There
+    # values are divided by a number that becomes one in the end.
     warm = float((F.max(axis=1) - F.min(axis=1)).max(initial=0.0)) / _SPAN
     while warm > 1.0 and math.isfinite(warm):
         b = warm * _balance(F / warm, targets, cost, b / warm, _ROUGHLY)
@@ -261,14 +261,15 @@ def _balance(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, b: np.ndarray
     """Newton's method for ``best_offsets``, from b, until no class misses its target by more than this share."""
     wanted = np.maximum(targets, _TINY)
 
-    def value(b: np.ndarray) -> float:
-        return float(cost @ logsumexp(F + b, axis=1) - targets @ b)
+    def at(b: np.ndarray) -> tuple[float, np.ndarray]:
+        """The objective, and the probabilities of all classes."""
+        logs, p = log_sums(F + b)
+        return float(cost @ logs - targets @ b), p
 
-    now = value(b)
+    now, p = at(b)
     former = least = math.inf
     waited = 0
     for _ in range(200):
-        p = softmax(F + b, axis=1)
         sums = cost @ p
         slope = sums - targets
         size = float((np.abs(slope) / wanted).max())
@@ -279,15 +280,27 @@ def _balance(F: np.ndarray, targets: np.ndarray, cost: np.ndarray, b: np.ndarray
         former = size
         step = _newton_step(p.T @ (cost[:, None] * p), slope, wanted)
         first = t = min(1.0, _TRUSTED / max(float(np.abs(step).max()), _TINY))
-        while not value(b + t * step) <= now + 1e-13 * abs(now) and t > 1e-3 * first:
+        after, p = at(b + t * step)
+        while not after <= now + 1e-13 * abs(now) and t > 1e-3 * first:
             t *= 0.5
-        if t <= 1e-3 * first:  # far from the minimum Newton's model is wrong; proportional fitting never raises the value
+            after, p = at(b + t * step)
+        if (
+            t <= 1e-3 * first
+        ):  # far from the minimum Newton's model is wrong; proportional fitting never raises the value
             step, t = np.log(wanted / np.maximum(sums, _TINY)), 1.0
-        after = value(b + t * step)
+            after, p = at(b + step)
         if not math.isfinite(after):
             break
         b, now = b + t * step, after
     return b - b.mean()
+
+
+def log_sums(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(log Σ exp, softmax) of each row, from one exponential of each score."""
+    top = scores.max(axis=1)
+    p = np.exp(scores - top[:, None])
+    sums = p.sum(axis=1)
+    return top + np.log(sums), p / sums[:, None]
 
 
 def _newton_step(between: np.ndarray, slope: np.ndarray, targets: np.ndarray) -> np.ndarray:

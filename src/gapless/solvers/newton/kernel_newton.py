@@ -149,7 +149,7 @@ class KernelNewtonEngine(Engine):
             t = 0.0
         self.a = self.a + t * v
         self.f = row_products(self.K, self.a)
-        self._judge(self.loss.offsets)
+        self._judge(loss.offsets)
         n = len(self.K)
         work = float((products + 2) * self.a.size * n)
         spent = time.perf_counter() - began

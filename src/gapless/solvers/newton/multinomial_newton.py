@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.linalg as la
-from scipy.special import logsumexp, softmax
 
 from gapless.problems.multinomial import MultinomialProblem
 from gapless.problems.problem import Problem
 from gapless.proof.certificate import Point
-from gapless.proof.multinomial import best_offsets
+from gapless.proof.multinomial import best_offsets, log_sums
 from gapless.solvers.base import Solver, own_solver
 from gapless.solvers.newton.kernel_newton import KernelNewtonEngine, LossAt, refuse_invalid_kernel
 
@@ -42,20 +41,21 @@ def multinomial_loss(problem: MultinomialProblem, F: np.ndarray, former: np.ndar
     """The loss of all classes with the best offsets; the search for them begins at ``former``."""
     cost, free, k = np.asarray(problem.cost), problem.intercept == "free", problem.n_classes
     b = best_offsets(F, problem.targets, cost, former) if free else np.zeros(k)
-    scores = F + b
-    p = softmax(scores, axis=1)
+    logs, p = log_sums(F + b)
     weighted = cost[:, None] * p
-    own = np.arange(len(scores)), problem.y
-    losses = logsumexp(scores, axis=1) - scores[own]
+    own = np.arange(len(F)), problem.y
+    losses = logs - (F[own] + b[problem.y])
     sums = weighted.sum(axis=0)
     between = np.diag(sums) - p.T @ weighted + sums.sum() / k  # the last term makes it regular along (1, …, 1)
+
+    inverse = la.pinvh(between) if free else between
 
     def bent(U: np.ndarray) -> np.ndarray:
         return weighted * (U - (p * U).sum(axis=1)[:, None])
 
     def curve(U: np.ndarray) -> np.ndarray:
         out = bent(U)
-        return bent(U - la.lstsq(between, out.sum(axis=0))[0]) if free else out
+        return bent(U - inverse @ out.sum(axis=0)) if free else out
 
     beta = -weighted
     beta[own] += cost
