@@ -223,6 +223,24 @@ def test_the_number_of_threads_changes_nothing(storage):
         np.testing.assert_array_equal(one, two)
 
 
+def test_a_step_along_a_level_objective_ends_near_its_kinks():
+    """Where no sample is near a kink, Q′ is level along b but for rounding in w: a step went to b = 1e15, where decisions have no digits left."""
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(30, 3)), 30
+    y = np.where(np.arange(n) < 14, 1.0, -1.0)
+    box = DualBox(y, np.zeros(n), np.zeros(n), np.minimum(y, 0.0), np.maximum(y, 0.0))
+    rho, w = np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 0.1])
+    made = _native.Piecewise(as_rows(X), 3, True, False, box, rho, w, 0.1, np.zeros(n))
+    assert made.inside_count == 0
+    before = made.value
+    for tiny in (0.0, 1e-18, 1e-12):
+        dw = np.array([tiny, 0.0, 0.0, -0.05])
+        assert made.falls(dw) > 0
+        assert 0 < made.step(dw) < 1e3 and made.value <= before
+        np.testing.assert_allclose(made.f, with_ones(X, True) @ made.w, atol=1e-12)
+        made = _native.Piecewise(as_rows(X), 3, True, False, box, rho, w, 0.1, np.zeros(n))
+
+
 # --- arrays of one call
 
 
