@@ -100,7 +100,7 @@ def certified(rng: Rng) -> Wrong:
             crossed = part.dual > mine.primal + slack or part.primal < mine.dual - slack
             if crossed and (model is ours or not apart):
                 wrong.append(f"{who}: part {k} has {part}, and the fit has {mine}")
-            vanishes = name == "NuSVC" and min(abs(part.dual), abs(part.primal)) < NEARLY_ZERO
+            vanishes = name == "NuSVC" and min(abs(part.dual), abs(part.primal), abs(mine.primal)) < NEARLY_ZERO
             if part.relative_gap > SMALL_GAP and part.gap > 1e-6 and not vanishes:
                 wrong.append(f"{who}: part {k} has the gap {part.relative_gap:.2g}")
     return wrong
