@@ -124,7 +124,7 @@ class Journal:
         while (
             line
         ):  # the system writes less than all of it only where the disk is full, and then says so at the next call
-            line = line[self._file.write(line) :]
+            line = line[os.write(self._file.fileno(), line) :]
 
     def _read(self, facts: dict[str, Any]) -> Iterator[tuple[str, Outcome]]:
         """Check the first line, yield all fits, and leave the file open at its end, after the last whole line."""
