@@ -69,6 +69,18 @@ void expect(Index got, Index expected, const char* what) {
     throw std::invalid_argument("there must be " + std::to_string(expected) + " " + what + "; got " + std::to_string(got) + ".");
 }
 
+void expect_places(Places places, Index n) {
+  for (const Index place : places)
+    if (place < 0 || place >= n) throw std::invalid_argument("there is no sample " + std::to_string(place) + " of " + std::to_string(n) + ".");
+}
+
+void expect_matrix(const InOut2<double>& matrix, Index rows, Index columns) {
+  expect(count(matrix.shape(0)), rows, "rows of the matrix");
+  expect(count(matrix.shape(1)), columns, "columns of the matrix");
+  if (matrix.size() > 0 && (matrix.stride(1) != 1 || (rows > 1 && matrix.stride(0) != columns)))
+    throw std::invalid_argument("the rows of the matrix must follow each other.");
+}
+
 DualTerms dual_of(nb::handle dual) {
   const auto first = item<double>(dual, 0);
   const Index n = count(first.shape(0));

@@ -37,9 +37,23 @@ Index rows_in(const Rows& rows);
 // Refuses a number that is not the expected one (`unknown` is any).
 void expect(Index got, Index expected, const char* what);
 
+// Refuses arrays that have not n entries: X may have got another shape since some of them were made.
+template <class... Arrays>
+void expect_entries(Index n, const char* what, const Arrays&... arrays) {
+  (expect(count(arrays.shape(0)), n, what), ...);
+}
+constexpr const char* of_samples = "entries, one for each sample";
+
+// Refuses places of samples that are not within n.
+void expect_places(Places places, Index n);
+
+// Refuses a matrix of another shape, or whose rows do not follow each other.
+void expect_matrix(const InOut2<double>& matrix, Index rows, Index columns);
+
 // The terms behind a DualBox or DualEntropy of gapless.losses.
 DualTerms dual_of(nb::handle dual);
 inline DualBox box_of(nb::handle dual) { return std::get<DualBox>(dual_of(dual)); }
+inline Index samples_of(nb::handle dual) { return count(nb::len(nb::object(dual[0]))); }
 
 // A NumPy view of numbers that belong to the Python object `owner`; the view keeps it alive.
 template <class Values>

@@ -17,12 +17,9 @@ struct BarrierHeld {
   Barrier of;
 };
 
-// The number of samples of a box, whose terms the other arrays of a call have to match: X may have got another shape since the box was made.
-Index samples_of(nb::handle box) { return count(nb::len(nb::object(box[0]))); }
-
 template <class... Arrays>
 void match(nb::handle box, const Arrays&... arrays) {
-  (expect(count(arrays.shape(0)), samples_of(box), "entries, one for each sample"), ...);
+  expect_entries(samples_of(box), of_samples, arrays...);
 }
 
 }  // namespace
@@ -38,7 +35,7 @@ void bind_interior_point(nb::module_& m) {
             const DualBox terms = box_of(box);
             match(box, matrix);
             if (factor) match(box, *factor);
-            for (const auto* each : {&rho, &g, &w}) expect(count(each->shape(0)), count(matrix.shape(1)), "entries, one for each column of A");
+            expect_entries(count(matrix.shape(1)), "entries, one for each column of A", rho, g, w);
             const DenseRows<double> rows{matrix.data(), count(matrix.shape(0)), count(matrix.shape(1))};
             nb::gil_scoped_release free;
             Barrier made(rows, terms, factor ? view(*factor) : Vector{}, view(rho), view(g), constant, view(w), width);

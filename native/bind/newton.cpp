@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 
 #include "bind/arrays.hpp"
@@ -25,6 +27,14 @@ struct PiecewiseHeld {
 
 Vector optional(const std::optional<In<double>>& array) { return array ? view(*array) : Vector{}; }
 
+constexpr const char* of_columns = "entries, one for each column of the model";
+
+// The direction of a step, of the model's length.
+Vector direction(const PiecewiseHeld& held, const In<double>& dw) {
+  expect_entries(held.of.columns(), of_columns, dw);
+  return view(dw);
+}
+
 // A new array with a number for each column of the model, filled by fill(out) without the interpreter's lock.
 template <class Fill>
 Array<double> made(PiecewiseHeld& held, const Fill& fill) {
@@ -39,6 +49,13 @@ Array<double> made(PiecewiseHeld& held, const Fill& fill) {
 void gram(nb::object rows, Index d, std::optional<In<Index>> chosen, In<double> weight, bool ones, bool single, bool sparse,
           InOut2<double> out) {
   const Rows views = rows_of(rows, d);
+  if (chosen) {
+    expect_entries(count(weight.shape(0)), "entries, one for each weight", *chosen);
+    expect_places(view(*chosen), rows_in(views));
+  } else {
+    expect_entries(rows_in(views), of_samples, weight);
+  }
+  expect_matrix(out, d + ones, d + ones);
   const GramTask task{chosen ? chosen->data() : nullptr, weight.data(), count(weight.shape(0)), ones, single, sparse};
   double* const to = out.data();
   nb::gil_scoped_release free;
@@ -56,6 +73,9 @@ void bind_newton(nb::module_& m) {
              std::optional<In<double>> centre) {
             const Rows views = rows_of(rows, d);
             const DualBox terms = box_of(box);
+            expect(rows_in(views), terms.n, "rows of X, one for each sample");
+            expect_entries(d + ones, of_columns, rho, w);
+            if (centre) expect_entries(terms.n, of_samples, *centre);
             nb::gil_scoped_release free;
             Piecewise made(views, d, ones, sparse, terms, view(rho), view(w), width, optional(centre));
             nb::gil_scoped_acquire held;
@@ -64,7 +84,11 @@ void bind_newton(nb::module_& m) {
           nb::arg("rows"), nb::arg("d"), nb::arg("ones"), nb::arg("sparse"), nb::arg("box"), nb::arg("rho"), nb::arg("w"), nb::arg("width"),
           nb::arg("centre").none())
       .def(
-          "round", [](PiecewiseHeld& self, double width, std::optional<In<double>> centre) { self.of.round(width, optional(centre)); },
+          "round",
+          [](PiecewiseHeld& self, double width, std::optional<In<double>> centre) {
+            if (centre) expect_entries(self.of.samples(), of_samples, *centre);
+            self.of.round(width, optional(centre));
+          },
           nb::arg("width"), nb::arg("centre").none(), Free(), "Round the loss off by a width around a centre, or not at all for zero.")
       .def(
           "newton",
@@ -86,10 +110,10 @@ void bind_newton(nb::module_& m) {
           },
           "Newton's direction, by conjugate gradients, and how many rows were multiplied for it.")
       .def(
-          "step", [](PiecewiseHeld& self, In<double> dw) { return self.of.step(view(dw)); }, nb::arg("dw"), Free(),
+          "step", [](PiecewiseHeld& self, In<double> dw) { return self.of.step(direction(self, dw)); }, nb::arg("dw"), Free(),
           "Move along dw to almost the least value; tells how far.")
       .def(
-          "falls", [](PiecewiseHeld& self, In<double> dw) { return self.of.falls(view(dw)); }, nb::arg("dw"), "−⟨∇, dw⟩.")
+          "falls", [](PiecewiseHeld& self, In<double> dw) { return self.of.falls(direction(self, dw)); }, nb::arg("dw"), "−⟨∇, dw⟩.")
       .def(
           "hessian",
           [](PiecewiseHeld& self, bool single) {
@@ -115,11 +139,15 @@ void bind_newton(nb::module_& m) {
   nb::class_<Factored>(m, "Factored", "(H + diag ρ) x = r, factored; a singular H gets the least ridge that helps.")
       .def(
           "__init__",
-          [](Factored* self, In2<double> H, In<double> rho) { new (self) Factored(H.data(), view(rho)); },
+          [](Factored* self, In2<double> H, In<double> rho) {
+            for (const std::size_t side : {H.shape(0), H.shape(1)}) expect_entries(count(side), "entries, one for each row and column of H", rho);
+            new (self) Factored(H.data(), view(rho));
+          },
           nb::arg("H"), nb::arg("rho"), Free())
       .def(
           "solve",
           [](Factored& self, In<double> r) {
+            expect_entries(self.size(), "entries, one for each row of H", r);
             std::vector<double> x(r.shape(0));
             self.solve(view(r), x);
             return array_of(x);
@@ -131,6 +159,7 @@ void bind_newton(nb::module_& m) {
   m.def(
       "any_bounded",
       [](In<double> lower, In<double> upper, In<double> cost) {
+        expect_entries(count(cost.shape(0)), of_samples, lower, upper);
         for (std::size_t i = 0; i < cost.shape(0); ++i)
           if (cost.data()[i] > 0.0 && std::max(upper.data()[i], -lower.data()[i]) < infinity) return true;
         return false;
@@ -141,6 +170,8 @@ void bind_newton(nb::module_& m) {
       "gather_rows",
       [](nb::object rows, Index d, In<Index> chosen, InOut2<double> out) {
         const Rows views = rows_of(rows, d);
+        expect_places(view(chosen), rows_in(views));
+        expect_matrix(out, count(chosen.shape(0)), count(out.shape(1)) == d ? d : d + 1);
         nb::gil_scoped_release free;
         gather(views, view(chosen), count(out.shape(1)), out.data());
       },
@@ -150,6 +181,8 @@ void bind_newton(nb::module_& m) {
       "leverage",
       [](nb::object rows, Index d, Index step, InOut<double> out) {
         const Rows views = rows_of(rows, d);
+        expect_entries(rows_in(views), of_samples, out);
+        if (step < 1) throw std::invalid_argument("step must be at least 1; got " + std::to_string(step) + ".");
         nb::gil_scoped_release free;
         leverage(views, d, step, view(out));
       },

@@ -28,6 +28,7 @@ std::pair<Array<double>, double*> new_array(std::size_t n) {
 
 std::tuple<Array<double>, double, double> feasible(In<double> lower, In<double> upper, In<Index> groups, In<double> totals, bool coupled,
                                            In<double> beta) {
+  expect_entries(count(beta.shape(0)), of_samples, lower, upper, groups);
   auto [array, out] = new_array(beta.shape(0));
   proof::Repair repair;
   {
@@ -40,6 +41,7 @@ std::tuple<Array<double>, double, double> feasible(In<double> lower, In<double> 
 
 Pair best_multiple(nb::handle box, In<double> beta, double square) {
   const DualBox terms = box_of(box);
+  expect_entries(terms.n, of_samples, beta);
   nb::gil_scoped_release release;
   const proof::Multiple best = proof::best_multiple(terms, view(beta), square);
   return {best.scale, best.value};
@@ -55,6 +57,7 @@ std::tuple<double, double, double, double, double, Pairs, double, double, double
     nb::handle dual, In<Index> groups, In<double> totals, bool free, bool multiple, bool primal, bool plain, InOut<double> beta, InOut<double> f,
     In<double> sizes, double factor, std::tuple<double, double, double, double> weights, double shift) {
   const DualTerms terms = dual_of(dual);
+  expect_entries(samples_of(dual), of_samples, groups, beta, f, sizes);
   std::vector<proof::Interval> offsets(totals.shape(0)), own(totals.shape(0));
   proof::Bounds found;
   {
@@ -69,6 +72,7 @@ std::tuple<double, double, double, double, double, Pairs, double, double, double
 
 Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<double> f) {
   const DualTerms terms = dual_of(dual);
+  expect_entries(samples_of(dual), of_samples, groups, f);
   std::vector<proof::Interval> found;
   {
     nb::gil_scoped_release release;
@@ -80,6 +84,7 @@ Pairs best_offsets(nb::handle dual, In<Index> groups, In<double> totals, In<doub
 
 std::tuple<double, double, double> loss_bounds(nb::handle dual, In<Index> groups, In<double> offsets, In<double> f, In<double> sizes, double factor) {
   const DualTerms terms = dual_of(dual);
+  expect_entries(samples_of(dual), of_samples, groups, f, sizes);
   nb::gil_scoped_release release;
   const auto [above, rounding, plain] = proof::loss_bounds(terms, view(groups), view(offsets), view(f), {view(sizes), factor, proof::least_error});
   return {above, rounding, plain};
@@ -87,6 +92,7 @@ std::tuple<double, double, double> loss_bounds(nb::handle dual, In<Index> groups
 
 Array<double> losses(nb::handle dual, In<double> f) {
   const DualTerms terms = dual_of(dual);
+  expect_entries(samples_of(dual), of_samples, f);
   auto [array, out] = new_array(f.shape(0));
   std::visit(
       [&](const auto& each) {
@@ -119,6 +125,7 @@ void bind_proof(nb::module_& m) {
       "proof_losses_at",
       [](nb::handle dual, In<Index> groups, In<double> offsets, In<double> f) {
         const DualTerms terms = dual_of(dual);
+        expect_entries(samples_of(dual), of_samples, groups, f);
         nb::gil_scoped_release release;
         return proof::losses_at(terms, view(groups), view(offsets), view(f));
       },
@@ -126,6 +133,7 @@ void bind_proof(nb::module_& m) {
   m.def(
       "proof_expansion_errors",
       [](In<double> beta, In<double> g, In<double> r, double u, double terms) {
+        expect_entries(count(beta.shape(0)), of_samples, g, r);
         auto [array, out] = new_array(beta.shape(0));
         {
           nb::gil_scoped_release release;

@@ -1,6 +1,7 @@
 // Bindings of native/smo: the engine, and its parts for tests.
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "bind/arrays.hpp"
@@ -47,14 +48,16 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
               In<double> totals, In<double> beta, bool coupled, bool hard, double shift, double zero, double entry_work, bool second_order, double cache_bytes,
               nb::object f) {
   std::vector<nb::object> kept = {entries, dual, nb::cast(diagonal), nb::cast(groups)};
-  const Index n = count(beta.shape(0));  // X may have got another shape since the other arrays were made
-  for (const auto size : {count(nb::len(nb::object(dual[0]))), count(diagonal.shape(0)), count(groups.shape(0))}) expect(size, n, "entries, one for each sample");
+  const Index n = samples_of(dual);
+  expect_entries(n, of_samples, beta, diagonal, groups);
   smo::SmoEntries from;
   if (nb::isinstance<nb::tuple>(entries)) {
     const auto given = nb::cast<In2<double>>(entries[0]);
     const auto places = nb::cast<In<Index>>(entries[1]);
     from.given = {given.data(), count(given.shape(0)), count(given.shape(1)), count(given.shape(1))};
     from.places = view(places);
+    expect_entries(n, of_samples, places);
+    expect_places(from.places, std::min(from.given.rows, from.given.columns));
   } else {
     auto& object = nb::cast<PanelsObject&>(entries);
     from.panels = object.panels.get();
@@ -66,6 +69,7 @@ void make_smo(SmoObject* self, nb::object entries, double error, nb::object exac
                              shift, zero, entry_work};
   smo::Exact refresh = exact_of(exact);
   const auto start_f = f.is_none() ? In<double>() : nb::cast<In<double>>(f);
+  if (!f.is_none()) expect_entries(n, of_samples, start_f);
   std::unique_ptr<smo::Smo> engine;
   {
     nb::gil_scoped_release unlock;

@@ -63,7 +63,11 @@ proof::Formula formula_of(nb::handle spec, std::vector<nb::object>& kept, Index 
 
 // A vector of numbers of twice the digits: an array of two rows, the upper and the lower parts.
 using Halves = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-proof::TwoVector halves(const Halves& array) { return {array.data(), array.data() + array.shape(1)}; }
+proof::TwoVector halves(const Halves& array, Index n) {
+  expect(count(array.shape(0)), 2, "rows, of upper and of lower parts");
+  expect(count(array.shape(1)), n, of_samples);
+  return {array.data(), array.data() + array.shape(1)};
+}
 
 }  // namespace
 
@@ -73,8 +77,9 @@ void bind_twofold(nb::module_& m) {
       [](nb::object formula, In<Index> chosen, In<double> c, Halves out) {
         std::vector<nb::object> kept;
         const proof::Formula kernel = formula_of(formula, kept, count(out.shape(1)), count(chosen.shape(0)));
+        expect_entries(count(chosen.shape(0)), "entries, one for each chosen sample", c);
         nb::gil_scoped_release unlock;
-        proof::twofold_expansion(kernel, view(chosen), view(c), count(out.shape(1)), halves(out));
+        proof::twofold_expansion(kernel, view(chosen), view(c), count(out.shape(1)), halves(out, count(out.shape(1))));
       },
       nb::arg("formula"), nb::arg("chosen"), nb::arg("c"), nb::arg("out").noconvert(), "out[:, i] = Σ c k(xᵢ, x) over the chosen samples.");
   m.def(
@@ -82,24 +87,27 @@ void bind_twofold(nb::module_& m) {
       [](nb::handle rows, In<double> beta, Halves w, InOut<double> sizes) {
         const Rows x = rows_of(rows, count(w.shape(1)));
         expect(rows_in(x), count(beta.shape(0)), "rows of X");
+        expect_entries(count(w.shape(1)), "entries, one for each column of X", sizes);
         nb::gil_scoped_release unlock;
-        proof::twofold_weights(x, view(beta), halves(w), view(sizes));
+        proof::twofold_weights(x, view(beta), halves(w, count(w.shape(1))), view(sizes));
       },
       nb::arg("rows"), nb::arg("beta"), nb::arg("w").noconvert(), nb::arg("sizes").noconvert(), "w = Σ βᵢxᵢ, and Σ |βᵢxᵢ|.");
   m.def(
       "twofold_products",
       [](nb::handle rows, In<double> w, Halves out, InOut<double> sizes) {
         const Rows x = rows_of(rows, count(w.shape(0)));
-        expect(rows_in(x), count(out.shape(1)), "rows of X");
+        expect_entries(rows_in(x), of_samples, sizes);
         nb::gil_scoped_release unlock;
-        proof::twofold_products(x, view(w), halves(out), view(sizes));
+        proof::twofold_products(x, view(w), halves(out, rows_in(x)), view(sizes));
       },
       nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("sizes").noconvert(), "out = Xw, and |X| |w|.");
   m.def(
       "twofold_dot",
       [](Halves a, Halves b) -> Pair {
+        const Index n = count(a.shape(1));
+        const proof::TwoVector left = halves(a, n), right = halves(b, n);
         proof::Two sum;
-        for (Index i = 0; i < count(a.shape(1)); ++i) sum = sum + halves(a).at(i) * halves(b).at(i);
+        for (Index i = 0; i < n; ++i) sum = sum + left.at(i) * right.at(i);
         return {sum.hi, sum.lo};
       },
       nb::arg("a").noconvert(), nb::arg("b").noconvert(), "⟨a, b⟩ of two vectors, each as two rows.");
@@ -108,9 +116,11 @@ void bind_twofold(nb::module_& m) {
       [](nb::handle dual, In<Index> groups, In<double> totals, bool free, In<double> beta, Halves f, In<double> error, Pair square,
          double square_error, double shift, double largest) -> Pair {
         const DualTerms terms = dual_of(dual);
+        const Index n = samples_of(dual);
+        expect_entries(n, of_samples, groups, beta, error);
         nb::gil_scoped_release unlock;
         const auto [plain, proven] =
-            proof::twofold_dual(terms, view(groups), view(totals), free, view(beta), halves(f), view(error),
+            proof::twofold_dual(terms, view(groups), view(totals), free, view(beta), halves(f, n), view(error),
                                 {std::get<0>(square), std::get<1>(square)}, square_error, shift, largest);
         return {plain, proven};
       },
@@ -120,11 +130,14 @@ void bind_twofold(nb::module_& m) {
       "twofold_offsets",
       [](nb::handle dual, In<Index> groups, In<double> totals, Halves f, InOut<double> offsets) {
         const DualTerms terms = dual_of(dual);
+        const Index n = samples_of(dual);
+        expect_entries(n, of_samples, groups);
+        expect_entries(count(totals.shape(0)), "entries, one for each group", offsets);
         std::vector<proof::Interval> intervals;
         for (const double offset : view(offsets)) intervals.push_back({offset, offset});
         {
           nb::gil_scoped_release unlock;
-          proof::twofold_offsets(terms, view(groups), view(totals), halves(f), view(offsets), intervals);
+          proof::twofold_offsets(terms, view(groups), view(totals), halves(f, n), view(offsets), intervals);
         }
         std::vector<Pair> found;
         for (const auto& [low, high] : intervals) found.emplace_back(low, high);
@@ -137,8 +150,11 @@ void bind_twofold(nb::module_& m) {
       [](nb::handle dual, In<Index> groups, In<double> totals, In<double> offsets, Halves f, In<double> error, Pair square,
          double square_error, double shift) -> Pair {
         const DualTerms terms = dual_of(dual);
+        const Index n = samples_of(dual);
+        expect_entries(n, of_samples, groups, error);
+        expect_entries(count(totals.shape(0)), "entries, one for each group", offsets);
         nb::gil_scoped_release unlock;
-        const auto [plain, proven] = proof::twofold_primal(terms, view(groups), view(totals), view(offsets), halves(f), view(error),
+        const auto [plain, proven] = proof::twofold_primal(terms, view(groups), view(totals), view(offsets), halves(f, n), view(error),
                                                            {std::get<0>(square), std::get<1>(square)}, square_error, shift);
         return {plain, proven};
       },
@@ -147,7 +163,9 @@ void bind_twofold(nb::module_& m) {
   m.def(
       "twofold_margin",
       [](In<double> y, In<double> cost, bool free, double b, Halves f, In<double> error) -> Pair {
-        const auto [offset, margin] = proof::twofold_margin(view(y), view(cost), free, b, halves(f), view(error));
+        const Index n = count(y.shape(0));
+        expect_entries(n, of_samples, cost, error);
+        const auto [offset, margin] = proof::twofold_margin(view(y), view(cost), free, b, halves(f, n), view(error));
         return {offset, margin};
       },
       nb::arg("y"), nb::arg("cost"), nb::arg("free"), nb::arg("b"), nb::arg("f").noconvert(), nb::arg("error"),
@@ -155,7 +173,9 @@ void bind_twofold(nb::module_& m) {
   m.def(
       "twofold_room",
       [](nb::handle dual, In<double> cost, double b, Halves f, In<double> error) {
-        return proof::twofold_room(box_of(dual), view(cost), b, halves(f), view(error));
+        const Index n = samples_of(dual);
+        expect_entries(n, of_samples, cost, error);
+        return proof::twofold_room(box_of(dual), view(cost), b, halves(f, n), view(error));
       },
       nb::arg("dual"), nb::arg("cost"), nb::arg("b"), nb::arg("f").noconvert(), nb::arg("error"),
       "By how much every sample is at least inside its tube; negative where one is outside.");

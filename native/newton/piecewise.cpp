@@ -17,6 +17,9 @@ constexpr double sample_numbers = 10.0;
 constexpr double entries_a_column = 8.0;
 constexpr double enough = 0.01;  // the share of |Q′(0)| at which a line search ends: less would cost passes and gain little
 constexpr int most_tries = 50;   // a guard: Newton's method on the piecewise linear Q′ takes 2 or 3 tries
+// By how much a try may be longer than the one before as long as no end of the step is known: where Q′ is almost level, Newton's method would go
+// almost infinitely far, past all kinks, and f would lose its digits there.
+constexpr double most_growth = 10.0;
 // The share of the squared residual that conjugate gradients may leave: at most this one, and near the optimum less and less, as the root of the
 // estimated distance of P from its minimum relative to P (benchmarks/linear.py, news20 with C = 100: 2.4 s; without the root 3.3 s).
 constexpr double rough = 0.01;
@@ -219,7 +222,10 @@ double Piecewise::step(Vector dw) {
     }
     (slope < 0.0 ? low : high) = next.t;
     double t = curvature > 0.0 ? next.t - slope / curvature : infinity;
-    if (!(low < t && t < high)) t = high < infinity ? 0.5 * (low + high) : 2.0 * next.t;
+    if (high == infinity)
+      t = std::min(t, most_growth * next.t);
+    else if (!(low < t && t < high))
+      t = 0.5 * (low + high);
     if (t == next.t) break;
     next.t = t;
     next.beta = nullptr;

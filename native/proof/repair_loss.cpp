@@ -50,8 +50,9 @@ void sum_up(Places groups, Vector totals, Vector beta, std::span<Group> all) {
   }
 }
 
-// Whether Σβ is exactly the group's total: an expansion of numbers that do not overlap holds the exact sum (Shewchuk 1997).
-bool is_exact(Places groups, Index g, double total, Vector beta) {
+// The sign of the exact Σ values − total over a group: an expansion of numbers that do not overlap holds the exact sum, and its last part that is not
+// zero has its sign (Shewchuk 1997).
+int exact_side(Places groups, Index g, double total, const double* values) {
   std::vector<double> parts;
   const auto add = [&](double value) {
     std::size_t kept = 0;
@@ -63,12 +64,12 @@ bool is_exact(Places groups, Index g, double total, Vector beta) {
     parts.resize(kept);
     parts.push_back(value);
   };
-  for (Index i = 0; i < length(beta); ++i)
-    if (groups[i] == g) add(beta[i]);
+  for (Index i = 0; i < length(groups); ++i)
+    if (groups[i] == g) add(values[i]);
   add(-total);
-  for (const double part : parts)
-    if (part != 0.0) return false;
-  return true;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+    if (*part != 0.0) return *part > 0.0 ? 1 : -1;
+  return 0;
 }
 
 // repair_loss() with the groups in `all`, one for each total.
@@ -102,8 +103,16 @@ double loss_of(const Terms& terms, Places groups, Vector totals, Vector beta, Ve
     } else {
       whole = room_of(g, over);
       if (!(whole >= 2.0 * r) || !std::isfinite(whole)) {
-        if (is_exact(groups, count(g), totals[g], beta)) continue;
-        return infinity;
+        const int side = exact_side(groups, count(g), totals[g], beta.data());
+        if (side == 0) continue;
+        // The bounds are hardly farther away than the total: exact sums tell whether there is a feasible point on the way to them. Any share of the
+        // way may be the one that meets the total. The slope of an entropy has no bound there.
+        const double* bound = side > 0 ? terms.lower : terms.upper;
+        if (Terms::is_entropy || !std::isfinite(whole) || side * exact_side(groups, count(g), totals[g], bound) > 0) return infinity;
+        group.side = side > 0 ? -2 : 2;
+        group.share = group.spread = 0.5;
+        any = far = true;
+        continue;
       }
       group.side = over ? -2 : 2;
       far = true;

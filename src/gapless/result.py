@@ -47,7 +47,7 @@ class Status(Enum):
     INTERRUPTED = "Interrupted; the best iterate and its certificate are kept, and solve(start=result) goes on from it."
     STALLED = "The solver can make no further progress in floating point; the certificate tells how close the best iterate is."
     ROUNDING = (
-        "Floating point cannot prove more on data of this scale: the gap as computed is within tol, but rounding may account for more than tol of it "
+        "Floating point cannot prove more on data of this scale: the gap as computed is within tol, but not with what rounding may add to it "
         "(certificate.rounding). Centred features of a similar scale (such as StandardScaler's), or a smaller C, round less."
     )
     NOT_SEPARABLE = (

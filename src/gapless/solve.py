@@ -239,7 +239,8 @@ class _Run:
                 status = Status.MAX_TIME
             if status is None and engine.rises and self.ascent.has_stalled:
                 status = Status.STALLED
-            if status in (None, Status.STALLED, Status.MAX_ITER) and self.best.is_hidden:
+            ends = status is Status.STALLED or (status in (None, Status.MAX_ITER) and not self.best.leaves_room)
+            if ends and self.best.is_hidden:
                 status = Status.ROUNDING  # no digits are left to prove more with
             if status in (Status.STALLED, Status.ROUNDING) or (status is None and outcome is Outcome.READY):
                 status = self.last_digits(status) or status

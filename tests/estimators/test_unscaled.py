@@ -86,3 +86,11 @@ def test_margins_that_float64_blurs(form, n):
     assert (
         gl.certify(model, X, y).kkt_violation <= 2 * model.tol
     )  # the model's coefficients are rounded once more, and its intercept is its own
+
+
+def test_samples_of_length_zero_beside_margins_that_float64_blurs():
+    """f of such a sample does not move, so that its distance from the margin is divided by zero, which warned."""
+    X = np.zeros((11, 1))
+    X[[1, 10]] = -175000.0
+    y = np.array([3.3, -3.6, -9.9, -2.8, 1.4, -0.2, 0.8, 5.2, -3.7, -2.3, -0.7])
+    ends_within_tol(gl.SVR(kernel="linear", C=100.0, epsilon=0.0, tol=1e-9), X, y)

@@ -279,6 +279,20 @@ def test_a_newer_format_is_refused(path):
         searched(path)
 
 
+def test_a_second_ctrl_c_while_the_file_is_closed_leaves_it_unlocked(path, monkeypatch):
+    """The next search in the same process said that another one was using the file."""
+
+    def interrupted(file):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            searched(path)
+    searched(path)
+    assert len(FITS) == 18
+
+
 @pytest.mark.skipif(os.name != "posix", reason="locks files")
 def test_two_searches_do_not_share_a_file(path):
     class Meanwhile(Counted):

@@ -235,3 +235,70 @@ def test_the_number_of_threads_changes_nothing(storage):
     _native.limit_threads(0)
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_a_step_along_a_level_objective_ends_near_its_kinks():
+    """Where no sample is near a kink, Q′ is level along b but for rounding in w: a step went to b = 1e15, where decisions have no digits left."""
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(30, 3)), 30
+    y = np.where(np.arange(n) < 14, 1.0, -1.0)
+    box = DualBox(y, np.zeros(n), np.zeros(n), np.minimum(y, 0.0), np.maximum(y, 0.0))
+    rho, w = np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 0.1])
+    made = _native.Piecewise(as_rows(X), 3, True, False, box, rho, w, 0.1, np.zeros(n))
+    assert made.inside_count == 0
+    before = made.value
+    for tiny in (0.0, 1e-18, 1e-12):
+        dw = np.array([tiny, 0.0, 0.0, -0.05])
+        assert made.falls(dw) > 0
+        assert 0 < made.step(dw) < 1e3 and made.value <= before
+        np.testing.assert_allclose(made.f, with_ones(X, True) @ made.w, atol=1e-12)
+        made = _native.Piecewise(as_rows(X), 3, True, False, box, rho, w, 0.1, np.zeros(n))
+
+
+# --- arrays of one call
+
+
+def calls(n: int = 12, d: int = 3):
+    """Calls of the core with arrays of n samples and d columns, by name: each takes a size of some arrays, and is right at its own."""
+    rng = np.random.default_rng(0)
+    rows, box, v = as_rows(rng.normal(size=(n, d))), box_of(n, rng), np.ones
+    made = _native.Piecewise(rows, d, False, False, box, v(d), v(d), 0.0, None)
+    return {
+        "rows of a model": (n, lambda k: _native.Piecewise(as_rows(v((k, d))), d, False, False, box, v(d), v(d), 0.0, None)),
+        "columns of a model": (d, lambda k: _native.Piecewise(as_rows(v((n, k))), d, False, False, box, v(d), v(d), 0.0, None)),
+        "ρ": (d, lambda k: _native.Piecewise(rows, d, False, False, box, v(k), v(d), 0.0, None)),
+        "ρ with an intercept": (d + 1, lambda k: _native.Piecewise(rows, d, True, False, box, v(k), v(d + 1), 0.0, None)),
+        "w": (d, lambda k: _native.Piecewise(rows, d, False, False, box, v(d), v(k), 0.0, None)),
+        "centre": (n, lambda k: _native.Piecewise(rows, d, False, False, box, v(d), v(d), 0.1, v(k))),
+        "centre of a round": (n, lambda k: made.round(0.1, v(k))),
+        "step": (d, lambda k: made.step(v(k))),
+        "falls": (d, lambda k: made.falls(v(k))),
+        "rows of H": (d, lambda k: _native.Factored(v((k, d)), v(d))),
+        "columns of H": (d, lambda k: _native.Factored(v((d, k)), v(d))),
+        "right-hand side": (d, lambda k: _native.Factored(np.eye(d), v(d)).solve(v(k))),
+        "weights": (n, lambda k: _native.weighted_gram(rows, d, None, v(k), False, False, False, np.empty((d, d)))),
+        "weights of chosen rows": (2, lambda k: _native.weighted_gram(rows, d, np.array([0, n - 1]), v(k), False, False, False, np.empty((d, d)))),
+        "chosen rows": (n, lambda k: _native.weighted_gram(rows, d, np.array([k - 1]), v(1), False, False, False, np.empty((d, d)))),
+        "out of a Gram matrix": (d + 1, lambda k: _native.weighted_gram(rows, d, None, v(n), True, False, False, np.empty((k, k)))),
+        "bounds": (n, lambda k: _native.any_bounded(v(k), v(n), v(n))),
+        "places to gather": (n, lambda k: _native.gather_rows(rows, d, np.array([k - 1]), np.empty((1, d)))),
+        "rows to gather": (2, lambda k: _native.gather_rows(rows, d, np.array([0, 1]), np.empty((k, d)))),
+        "leverage": (n, lambda k: _native.leverage(rows, d, 1, v(k))),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("which", calls())
+def test_arrays_of_one_call_fit_together(which):
+    """X may get another shape after a problem was stated: nothing is read or written outside of an array then."""
+    size, call = calls()[which]
+    call(size)
+    too_long_is_wrong = which not in ("chosen rows", "places to gather")
+    for wrong in (size + 1, size - 1) if too_long_is_wrong else (size + 1, 0):
+        with pytest.raises(ValueError, match=r"there must be|there is no sample"):
+            call(wrong)
+
+
+def test_a_matrix_to_write_to_is_of_rows_that_follow_each_other():
+    rows = as_rows(np.ones((4, 3)))
+    with pytest.raises(ValueError, match="must follow each other"):
+        _native.gather_rows(rows, 3, np.array([0, 1]), np.empty((2, 6))[:, ::2])

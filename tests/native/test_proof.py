@@ -371,3 +371,52 @@ def test_losses_are_bounded_alike_at_every_instruction_set(loss, level):
     assert (
         found[2] == plain == pytest.approx(float(sum(exact(_native.proof_losses(box, f + offsets[groups])))), rel=1e-14)
     )
+
+
+# --- arrays of one call
+
+
+def calls(n: int = 6):
+    """Calls of the proof with arrays of n samples; each takes the length of some of them."""
+    rng = np.random.default_rng(0)
+    box, v, groups, totals = random_box(n, rng), np.ones, one_group(n), np.zeros(1)
+    square, plain = (1.0, 0.0), (1.0, 0.0, 0.0, 1.0)
+
+    def bounds(beta=n, f=n, sizes=n, of=n):
+        return _native.proof_bounds(
+            box, one_group(of), totals, True, True, True, True, np.zeros(beta), v(f), v(sizes), 1e-15, plain, 0.0
+        )
+
+    return {
+        "bounds": lambda k: bounds(beta=k),
+        "bounds, values": lambda k: bounds(f=k),
+        "bounds, sizes": lambda k: bounds(sizes=k),
+        "bounds, groups": lambda k: bounds(of=k),
+        "feasible": lambda k: _native.proof_feasible(-v(n), v(n), groups, totals, True, v(k)),
+        "best multiple": lambda k: _native.proof_best_multiple(box, v(k), 1.0),
+        "best offsets": lambda k: _native.proof_best_offsets(box, groups, totals, v(k)),
+        "loss bounds": lambda k: _native.proof_loss_bounds(box, groups, totals, v(k), v(n), 0.0),
+        "losses": lambda k: _native.proof_losses(box, v(k)),
+        "losses at": lambda k: _native.proof_losses_at(box, groups, totals, v(k)),
+        "expansion errors": lambda k: _native.proof_expansion_errors(v(n), v(n), v(k), 1e-16, 1.0),
+        "twofold dual": lambda k: _native.twofold_dual(
+            box, groups, totals, True, np.zeros(n), v((2, k)), v(n), square, 0.0, 0.0, 1.0
+        ),
+        "twofold primal": lambda k: _native.twofold_primal(
+            box, groups, totals, np.zeros(1), v((2, n)), v(k), square, 0.0, 0.0
+        ),
+        "twofold offsets": lambda k: _native.twofold_offsets(box, groups, totals, v((2, k)), np.zeros(1)),
+        "twofold margin": lambda k: _native.twofold_margin(v(n), v(n), True, 0.0, v((2, k)), v(n)),
+        "twofold room": lambda k: _native.twofold_room(box, v(n), 0.0, v((2, k)), v(n)),
+        "twofold dot": lambda k: _native.twofold_dot(v((2, n)), v((2, k))),
+    }
+
+
+@pytest.mark.parametrize("which", calls())
+def test_arrays_of_one_proof_fit_together(which):
+    """X may get another shape after a problem was stated: a proof reads nothing outside of its arrays then."""
+    call = calls()[which]
+    call(6)
+    for wrong in (5, 7):
+        with pytest.raises(ValueError, match=r"there must be [567] entries, one for each sample"):
+            call(wrong)

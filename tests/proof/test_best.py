@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from gapless.proof import best
 from gapless.proof.best import Best, hides, prove, sharpened
 from gapless.proof.certificate import Point, combine, evaluate
 from gapless.proof.values import expansion_error
+from gapless.solvers.base import Advance, Engine, Solver
 
 
 def make(offset: float = 0.0, kernel: gl.kernels.Kernel | None = None, **options: object) -> gl.Problem:
@@ -97,6 +99,47 @@ def test_no_status_says_more_than_the_bounds(offset, tol):
     assert result.status.proven == (certificate.relative_gap <= tol)
     if result.status is gl.Status.ROUNDING:
         assert certificate.gap - certificate.rounding <= tol * certificate.primal
+
+
+@dataclass(frozen=True)
+class Halving(Solver):
+    """Halves the distance from a known optimum with each step."""
+
+    optimum: np.ndarray
+    name: ClassVar[str] = "halving"
+    max_iter: ClassVar[int] = 100
+
+    def unsupported(self, problem):
+        return None
+
+    def init(self, problem, start, rng):
+        return HalvingEngine(self.optimum)
+
+
+class HalvingEngine(Engine):
+    def __init__(self, optimum):
+        self.optimum, self.left = optimum, 1.0
+
+    def step(self, budget, targets):
+        self.left *= 0.5
+        return Advance(1.0, 1.0)
+
+    def point(self):
+        return Point(beta=(1.0 - self.left) * self.optimum + self.left * self.optimum[::-1])
+
+
+@pytest.mark.parametrize("share", [1.2, 1.5, 3.0])
+def test_a_solve_goes_on_where_rounding_takes_a_part_of_what_tol_allows(share, monkeypatch):
+    """A point whose gap is within tol without what rounding may add to it is not the last one: a better one is proven to be within tol."""
+    problem = make(30.0, RBF(0.5), loss="squared_epsilon_insensitive", C=100.0)
+    optimum = gl.solve(problem, "smo", tol=1e-13).beta
+    monkeypatch.setattr("gapless.proof.twofold._AFFORDABLE", 0.0)  # else twice the digits leave nothing to rounding
+    known = combine(*evaluate(problem, Point(beta=optimum)))
+    assert known.gap < 1.05 * known.rounding
+    result = gl.solve(problem, Halving(optimum), tol=share * known.rounding / known.primal, check_every=1)
+    assert result.status is gl.Status.CONVERGED
+    less = gl.solve(problem, Halving(optimum), tol=0.8 * known.rounding / known.primal, check_every=1)
+    assert less.status is gl.Status.ROUNDING and less.iterations < 100
 
 
 def test_a_dual_value_above_the_primal_one_proves_nothing():

@@ -22,7 +22,7 @@ from gapless.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
 from gapless.proof.certificate import Point, evaluate
 from gapless.proof.twofold import refine
 from tests.campaign.judge import Verdict, check_status, hold, hold_values
-from tests.campaign.referee import BITS, Referee, Statement, certainly_less, rational, rationals
+from tests.campaign.referee import BITS, Referee, ShortfallReferee, Statement, certainly_less, rational, rationals
 from tests.campaign.rivals import rival_points
 
 TOL = 1e-3
@@ -88,6 +88,43 @@ def test_a_side_that_is_far_lighter_than_the_other_is_repaired(light: float) -> 
     t = rational(min(light, 2.0))
     optimum = 2 * t - t * t / 2
     assert rational(certificate.dual) <= optimum <= rational(certificate.primal)
+
+
+@pytest.mark.parametrize("kernel", [["linear"], ["rbf", 1.0]], ids=str)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_class_whose_bounds_add_up_to_no_more_than_its_total(seed: int, kernel: list[Any]) -> None:
+    """In a ν-SVC whose class weights leave a class no room, a sum that was an ulp short of its total made the dual -inf, of one fit in ten."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(15) % 3 > 0
+    X = rng.normal(size=(15, 2)) + 3.0 * y[:, None]
+    given = {} if kernel == ["linear"] else {"kernel": RBF(1.0)}
+    problem = gl.nu.nu_classification(X, y, nu=0.6, box_weight=np.where(y, 1.0, rng.uniform(0.1, 0.9)), **given)
+    optimum = gl.solve(problem, "smo", tol=1e-9).certified.beta
+    full = np.flatnonzero(~y)
+    for short in range(4):
+        beta = optimum.copy()
+        beta[full] = -problem.cost[full]
+        beta[full[:short]] = np.nextafter(beta[full[:short]], 0.0)
+        certificate = gl.certify(problem, gl.Point(beta=beta))
+        statement = Statement(
+            X, np.asarray(problem.y), np.asarray(problem.cost), "hinge", 0.0, "free", 1.0, kernel, None,
+            np.asarray(problem.groups), tuple(float(total) for total in problem.totals),
+        )  # fmt: skip
+        verdict = Verdict({})
+        assert certificate.point is not None and certificate.relative_gap <= 1e-9
+        model = certificate.point.w if kernel == ["linear"] else certificate.point.expansion
+        exact = (model, certificate.point.offsets)
+        hold_values(verdict, ShortfallReferee(statement, np.zeros(15)), certificate, exact, None, [])
+        assert verdict.failures == []
+
+
+def test_a_class_whose_bounds_do_not_reach_its_total_proves_nothing() -> None:
+    """By an ulp: in exact arithmetic there is no feasible point, and so no dual bound."""
+    problem = gl.nu.nu_classification([[0.0], [1.0], [3.0]], [0, 1, 1], nu=2 / 3, box_weight=[0.5, 1.0, 1.0])
+    assert problem.totals.tolist() == [0.5, -0.5]
+    problem.totals.setflags(write=True)
+    problem.totals[:] = [0.5, -np.nextafter(0.5, 1.0)]
+    assert gl.certify(problem, gl.Point(beta=np.array([-0.5, 0.5, 0.0]))).dual == -math.inf
 
 
 # Hard margins, and costs that are as good as infinite, between nearby points

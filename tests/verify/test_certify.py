@@ -107,6 +107,16 @@ def test_weights_and_sparse_rows(library, binary):
     assert gl.certify(sparse, sp.csr_array(X), y).relative_gap < 1e-3
 
 
+@pytest.mark.parametrize("library", [svm, gl])
+def test_weights_of_zero_on_samples_of_which_many_are_equal(library):
+    """scikit-learn's indices count the samples of positive weight, and counted among all samples they may name equal rows of other targets."""
+    X = np.array([1.0, -1, 0, -1, 1, 0, 0, 1, 2, 1, 1, 1, 2])[:, None]
+    y = np.array([-0.16, 0.07, -0.05, 0.02, -0.13, -0.07, 0.08, 0.0, -0.12, -0.16, -0.1, -0.09, 0.01])
+    weight = np.array([1.0, 3, 2, 1, 0, 2, 1, 1, 0, 1, 3, 0, 3])
+    model = library.SVR(C=0.06, gamma=0.4, tol=1e-6).fit(X, y, sample_weight=weight)
+    assert gl.certify(model, X, y, sample_weight=weight).relative_gap < 1e-2
+
+
 def test_gram_matrices(binary):
     X, y = binary
     K = X @ X.T

@@ -63,22 +63,21 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], facts: dict[str, Any]) -> None:
         self._path = path
+        odd = odd_kind(path)
+        if odd is not None:
+            raise InvalidInputError(f"resume={str(path)!r} must be a file; it is {odd}.")
         try:
-            # Without waiting: a pipe, which is refused below, would wait for somebody at its other end.
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-            self._file = os.open(path, flags, 0o666)
+            # An object, and not a number: wherever Ctrl-C comes, the file is closed, and no longer locked, when nobody has the object any more.
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (it stays open until the search ends)
         except OSError as error:
             raise InvalidInputError(
                 f"resume={str(path)!r} must be a file that can be written: {error.strerror}."
             ) from None
         try:
-            odd = odd_kind(self._file)
-            if odd is not None:
-                raise InvalidInputError(f"resume={str(path)!r} must be a file; it is {odd}.")
             self._lock()
             self._fits = dict(self._read(facts))
         except BaseException:
-            os.close(self._file)
+            self._file.close()
             raise
         self._flushed = time.monotonic()
 
@@ -86,8 +85,8 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.fsync(self._file)
-        os.close(self._file)
+        with self._file:
+            os.fsync(self._file)
 
     def found(self, candidates: list[Candidate], n_folds: int) -> Iterator[tuple[tuple[int, int], Outcome]]:
         """((candidate, fold), outcome) of each fit of these candidates that the file has."""
@@ -125,12 +124,12 @@ class Journal:
         while (
             line
         ):  # the system writes less than all of it only where the disk is full, and then says so at the next call
-            line = line[os.write(self._file, line) :]
+            line = line[os.write(self._file.fileno(), line) :]
 
     def _read(self, facts: dict[str, Any]) -> Iterator[tuple[str, Outcome]]:
         """Check the first line, yield all fits, and leave the file open at its end, after the last whole line."""
-        with open(self._file, "rb", closefd=False) as file:
-            content = file.read()
+        self._file.seek(0)
+        content = self._file.readall()
         lines, end = _whole_lines(content)
         if not lines:
             if not (_FIRST.startswith(content[: len(_FIRST)]) and b"\n" not in content):
@@ -138,8 +137,7 @@ class Journal:
                     f"resume={str(self._path)!r} must be a file that a search has written, or a new one; this file is something else."
                 )
             end = 0
-        os.ftruncate(self._file, end)
-        os.lseek(self._file, end, os.SEEK_SET)
+        self._file.truncate(end)
         if not lines:
             self._write({"gapless_search": FORMAT, "gapless": version("gapless"), "facts": facts})
             return

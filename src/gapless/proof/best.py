@@ -13,6 +13,9 @@ from gapless.proof.zero import counts_as_zero, zero_level
 
 Points = tuple[PrimalPoint, DualPoint]
 
+# The share of what ``tol`` allows below which no other point is looked for: rounding then takes up nine tenths, and the rest is hard to meet.
+_LITTLE = 0.1
+
 
 def prove(problem: Problem, point: Point, tol: float) -> Points:
     """The primal and the dual point that a point proves, with twice the digits where only float64's rounding keeps the gap above ``tol``."""
@@ -51,6 +54,13 @@ def hides(points: Points, tol: float, level: float = 0.0) -> bool:
         return False
     rounding = primal.rounding + dual.rounding
     return math.isinf(rounding) or gap - rounding <= goal
+
+
+def leaves_room(points: Points, tol: float, level: float = 0.0) -> bool:
+    """Whether another point with as much rounding could have a proven gap of at most ``tol``, or ``level``, where rounding hides that of these."""
+    primal, dual = points
+    goal, rounding = max(tol * abs(primal.value), level), primal.rounding + dual.rounding
+    return rounding < goal and primal.value - dual.value - rounding > _LITTLE * goal
 
 
 def _is_hidden(problem: Problem, points: Points, tol: float) -> bool:
@@ -137,5 +147,11 @@ class Best:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether rounding alone keeps the best points from ``tol``, so that another point would hardly prove more."""
+        """Whether rounding alone keeps the best points from ``tol``."""
         return math.isfinite(self.certificate.gap) and _is_hidden(self.problem, self.points, self.tol)
+
+    @property
+    def leaves_room(self) -> bool:
+        """Whether rounding takes less than ``tol`` allows, so that a better point could prove a gap within it."""
+        level = zero_level(self.problem, self.tol) if self.problem.is_nu else 0.0
+        return leaves_room(self.points, self.tol, level)

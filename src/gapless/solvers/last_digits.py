@@ -80,7 +80,8 @@ def _near_the_margin(problem: Problem, beta: np.ndarray, f: np.ndarray) -> np.nd
             level[g] = float(np.median(rise[mine])) if mine.any() else 0.0
     own = level[problem.groups]
     apart = np.minimum(np.where(at_upper, np.inf, np.abs(rise - own)), np.where(at_lower, np.inf, np.abs(fall - own)))
-    apart /= np.sqrt(problem.diagonal) + np.finfo(float).tiny  # a long sample's f moves far
+    with np.errstate(over="ignore"):  # the f of a sample of length zero does not move: it is infinitely far
+        apart /= np.sqrt(problem.diagonal) + np.finfo(float).tiny  # a long sample's f moves far
     apart[free] = -1.0
     most = min(problem.n_samples, int(np.count_nonzero(free)) + _NEAR)
     return np.sort(np.argpartition(apart, most - 1)[:most])

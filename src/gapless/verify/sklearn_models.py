@@ -98,7 +98,10 @@ def _support_rows(model: Any, X: Any, weight: np.ndarray) -> np.ndarray:
                 "the model has support vectors beyond the rows of X: the model was trained on other data."
             )
         return support if _is_ours(model) else positive[support]
-    for among in (np.arange(len(weight)), positive):
+    # On discrete samples both may fit: the library's own way to count comes first.
+    every = np.arange(len(weight))
+    counts_all = _is_ours(model) or hasattr(model, "_onedal_estimator")
+    for among in (every, positive) if counts_all else (positive, every):
         if support.max(initial=-1) >= len(among):
             continue
         rows = among[support]

@@ -69,6 +69,19 @@ def test_one_whose_steps_cost_little_has_a_bound_on_them_too():
     assert second(relay)
 
 
+def test_one_that_believes_itself_done_again_and_again_hands_over_too():
+    """Where it is asked to go on, no proof agreed: sdca once spent all of its 10,000 epochs so."""
+    problem = gl.Problem(X, Y)
+    work = expected_work(problem)
+    relay = relayed(problem, Idle(problem, Outcome.READY, work=work))
+    for _ in range(2):
+        assert relay.step(Budget(), Targets(1e-6)).outcome is Outcome.READY and not second(relay)
+    relay.step(Budget(), Targets(1e-6))
+    assert second(relay)
+    first_time = relayed(problem, Idle(problem, Outcome.READY, work=10 * work))
+    assert first_time.step(Budget(), Targets(1e-6)).outcome is Outcome.READY and not second(first_time)
+
+
 def test_at_rounding_level_no_other_method_helps():
     problem = gl.Problem(X, Y)
     relay = relayed(problem, Idle(problem, Outcome.STALLED))

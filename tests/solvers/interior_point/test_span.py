@@ -124,3 +124,14 @@ def test_models_of_samples_end_without_a_warning():
     for model in (gl.SVC(kernel="linear", C=1e6), gl.SVR(kernel="linear", C=1e6)):
         model.fit(X, y if isinstance(model, gl.SVR) else y > 0)
         assert model.certificate_.relative_gap <= model.tol
+
+
+def test_sparse_rows_that_use_fewer_features_than_there_are_samples():
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(30, 5))
+    X = sp.hstack([sp.csr_array(dense), sp.csr_array((30, 50))], format="csr")
+    span = RowSpan(gl.Problem(X, np.arange(30) % 2))
+    u = rng.normal(size=5)
+    w = span.outside(u)
+    np.testing.assert_allclose(X @ w, span.L @ u, atol=1e-12)
+    np.testing.assert_allclose(span.inside(w), u, atol=1e-12)

@@ -44,7 +44,7 @@ class Relay(Engine):
     ) -> None:
         self.engine, self.make_second, self.price, self.epoch = first, second, price, epoch
         self.left, self.iterations = _PATIENCE * work, float(_MOST_ITERATIONS)
-        self.second = False
+        self.second = self.doubted = False
         self._take_flags()
 
     def step(self, budget: Budget, targets: Targets) -> Advance:
@@ -55,7 +55,9 @@ class Relay(Engine):
         self.left -= advance.work + self.price
         self.iterations -= advance.iterations
         self._take_flags()
-        late = advance.outcome is Outcome.RUNNING and min(self.left, self.iterations) <= 0
+        # An engine that believes itself done is given a proof first; where it is asked to go on, the proof did not agree.
+        late = (self.doubted or advance.outcome is Outcome.RUNNING) and min(self.left, self.iterations) <= 0
+        self.doubted = advance.outcome is Outcome.READY
         if not (late or advance.outcome is Outcome.STALLED) or not min(targets) >= _FINEST:
             return advance
         self.engine, self.second = self.make_second(), True

@@ -38,6 +38,8 @@ class RowSpan:
         self.reflections, self.tau, _, failed = lapack.dgeqrf(columns, lwork=work, overwrite_a=True)
         assert failed == 0
         self.L = np.ascontiguousarray(np.triu(self.reflections[: self.rank]).T)
+        # There are as many reflections as coordinates: fewer than samples where sparse rows use fewer features than that.
+        self.reflections = self.reflections[:, : self.rank]
 
     def inside(self, w: np.ndarray) -> np.ndarray:
         """The coordinates u = Qᵀw of a model."""
