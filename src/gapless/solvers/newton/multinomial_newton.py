@@ -48,7 +48,7 @@ def multinomial_loss(problem: MultinomialProblem, F: np.ndarray, former: np.ndar
     sums = weighted.sum(axis=0)
     between = np.diag(sums) - p.T @ weighted + sums.sum() / k  # the last term makes it regular along (1, …, 1)
 
-    inverse = la.pinvh(between) if free else between
+    inverse = la.pinv(between, rtol=np.finfo(float).eps) if free else between
 
     def bent(U: np.ndarray) -> np.ndarray:
         return weighted * (U - (p * U).sum(axis=1)[:, None])
