@@ -34,10 +34,15 @@ template <class T>
 void add_curvature(const DenseRows<T>& columns, const Active& active, Vector cost, Vector shortfall, double* H, double* pull) {
   const int m = active.size(), most = static_cast<int>(std::min(depth, count(active.samples.size())));
   std::vector<double> packed(static_cast<std::size_t>(m) * static_cast<std::size_t>(most)), root(static_cast<std::size_t>(most));
+  // Where all costs are the same, no root of them is taken: sums of small whole numbers are exact then, in any order of the samples, and so is what
+  // they tell of a Hessian that is singular.
+  const double first = active.samples.empty() ? 0.0 : cost[static_cast<std::size_t>(active.samples[0])];
+  const bool same = std::ranges::all_of(active.samples, [&](Index i) { return cost[static_cast<std::size_t>(i)] == first; });
+  const double scale = same ? 2.0 * first : 1.0;
   for (std::size_t begin = 0; begin < active.samples.size(); begin += static_cast<std::size_t>(most)) {
     const Index* samples = active.samples.data() + begin;
     const int size = static_cast<int>(std::min(static_cast<std::size_t>(most), active.samples.size() - begin));
-    for (int k = 0; k < size; ++k) root[static_cast<std::size_t>(k)] = std::sqrt(2.0 * cost[static_cast<std::size_t>(samples[k])]);
+    for (int k = 0; k < size; ++k) root[static_cast<std::size_t>(k)] = same ? 1.0 : std::sqrt(2.0 * cost[static_cast<std::size_t>(samples[k])]);
     for (int q = 0; q < m; ++q) {
       const T* column = columns.row(active.weights[static_cast<std::size_t>(q)]);
       double *to = packed.data() + static_cast<std::size_t>(q) * static_cast<std::size_t>(most), total = 0.0;
@@ -45,10 +50,10 @@ void add_curvature(const DenseRows<T>& columns, const Active& active, Vector cos
         to[k] = root[static_cast<std::size_t>(k)] * static_cast<double>(column[samples[k]]);
         total += to[k] * root[static_cast<std::size_t>(k)] * shortfall[static_cast<std::size_t>(samples[k])];
       }
-      pull[q] += total;
+      pull[q] += scale * total;
     }
     const double one = 1.0;  // the lower triangle of rows is the upper triangle of Fortran's columns
-    blas.dsyrk("U", "T", &m, &size, &one, packed.data(), &most, &one, H, &m);
+    blas.dsyrk("U", "T", &m, &size, &scale, packed.data(), &most, &one, H, &m);
   }
 }
 
