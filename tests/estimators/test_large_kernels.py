@@ -10,6 +10,7 @@ import sklearn.svm
 from sklearn.datasets import make_friedman1
 
 import gapless as gl
+from gapless.estimators import tube_width
 from gapless.estimators.tube_width import begin_at_width
 from gapless.proof.certificate import evaluate
 
@@ -178,3 +179,17 @@ def test_nu_svr_keeps_its_targets_where_rows_are_equal():
     problem = gl.nu.nu_regression(X, y, nu=0.5, C=0.1, kernel=gl.kernels.RBF(gamma=1 / (2 * X.var())))
     by_quadratic_program = gl.solve(problem, "interior_point", tol=1e-8)
     np.testing.assert_allclose(model.certificate_.primal, by_quadratic_program.certificate.primal, rtol=1e-7)
+
+
+def test_wide_samples_of_a_nu_regression_are_done_by_pairs_where_few_are_enough(monkeypatch):
+    """No width of the tube is searched where pairs alone are done sooner; where they are not, the search goes on from there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 600))
+    y = X @ rng.normal(size=600)
+    calls = []
+    monkeypatch.setattr(tube_width, "begin_at_width", lambda *given: calls.append(given) or begin_at_width(*given))
+    model = gl.NuSVR(kernel="linear", nu=0.5, C=1e-3).fit(X, y)
+    assert not calls and model.certificate_.relative_gap <= 1e-3
+    noisy = gl.NuSVR(kernel="linear", nu=0.5, C=1.0).fit(X[:2100, :500], rng.normal(size=2100))
+    assert len(calls) == 1 and noisy.certificate_.relative_gap <= 1e-3
+    assert noisy.trace_.iterations[-1] > 10 * 2100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +18,7 @@ from gapless.estimators.kernel_spec import KernelSpec
 from gapless.estimators.parameters import KERNEL, NON_NEGATIVE, POSITIVE, POSITIVE_FINITE, SHARE, Rule
 from gapless.estimators.report import warn_if_zero
 from gapless.estimators.stages import SMALL
-from gapless.estimators.tube_width import begin_at_width
+from gapless.estimators.tube_width import solve_by_width
 from gapless.losses import EpsilonInsensitive
 from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
@@ -241,10 +240,7 @@ class NuSVR(_KernelRegressor):
     def _solve_one(self, problem: Problem, **options: Any) -> Any:
         searched = self.solver == "auto" and problem.is_linear and problem.n_samples > SMALL
         if searched and options["start"] is None and options["max_iter"] is None:
-            began = time.perf_counter()
-            options["start"] = begin_at_width(problem, options["tol"], options["max_time"])
-            if options["max_time"] is not None:
-                options["max_time"] = max(1e-3, options["max_time"] - (time.perf_counter() - began))
+            return solve_by_width(problem, self._pairs(), **options).certified
         return super()._solve_one(problem, **options)
 
     def _coefficients(self, beta: np.ndarray) -> np.ndarray:

@@ -44,7 +44,8 @@ _PAIR, _KERNEL_ENTRY, _PRODUCT = 400.0, 0.5, 0.01
 _LONG_PAIR = 6000.0
 # Pairs for each sample after which another method takes over in any case: fits that need more need thousands.
 _CREEPING = 300
-_BEGUN = 10  # pairs for each sample that the easiest problems take
+BEGUN = 10
+"""Pairs for each sample that the easiest problems take."""
 
 
 def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
@@ -65,20 +66,20 @@ def solve_in_stages(problem: Problem, pairs: Solver, **options: Any) -> Result:
         return first
     beta = first.beta
     try:
-        beta = _second_order(problem, X, **_rest(options, began)).certified.beta
+        beta = _second_order(problem, X, **rest(options, began)).certified.beta
     except Interrupted:
         raise Interrupted(changed(first, status=Status.INTERRUPTED)) from None
     except GaplessError:  # a system may hold numbers that are too large; pairs do not need one
         pass
     left = None if max_iter is None else max(1.0, max_iter - first.iterations)
-    return _after(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
+    return going_on_from(first, problem, pairs, began, options, start=Point(beta=beta), max_iter=left)
 
 
-def _after(
+def going_on_from(
     first: Result, problem: Problem, pairs: Solver, began: float, options: dict[str, Any], **others: Any
 ) -> Result:
-    """Go on by pairs, from where the first solve ended unless told otherwise: one result, with the history of both."""
-    last = solve(problem, pairs, **{**options, "start": first, **_rest(options, began), **others})
+    """Go on by pairs, from where the first solve ended unless ``others`` tell otherwise: one result, with the history of both."""
+    last = solve(problem, pairs, **{**options, "start": first, **rest(options, began), **others})
     return changed(
         last,
         iterations=first.iterations + last.iterations,
@@ -117,13 +118,18 @@ def begins_with_pairs(problem: Problem, tol: float) -> bool:
     X = few_features(*problem.formula)
     if X is None or sp.issparse(X):
         return False
-    begin = n * (n * (_KERNEL_ENTRY + _PRODUCT * problem.n_features) / 2 + _BEGUN * _PAIR)
     costs = expected_costs(problem, tol)
     others = [costs[name] for name in costs if name not in (InteriorPoint.name, SMO.name)]
-    return begin <= 0.5 * min([_second_order_cost(X, n), *others])
+    return least_work_of_pairs(X) <= 0.5 * min([_second_order_cost(X, n), *others])
 
 
-def _rest(options: dict[str, Any], began: float) -> dict[str, Any]:
+def least_work_of_pairs(X: Any) -> float:
+    """The nanoseconds that pairs of a linear kernel take on these rows at least: entries, and the pairs that the easiest problems take."""
+    n, d = X.shape
+    return float(n * (n * (_KERNEL_ENTRY + _PRODUCT * d) / 2 + BEGUN * _PAIR))
+
+
+def rest(options: dict[str, Any], began: float) -> dict[str, Any]:
     """The options of a further stage, with what is left of ``max_time``."""
     left = options["max_time"]
     return {"max_time": left if left is None else max(1e-3, left - (time.perf_counter() - began))} | {
