@@ -49,7 +49,11 @@ def judge_estimator(verdict: Verdict, case: Case, caught: list[warnings.WarningM
         return
     certificates = model.certificates_
     verdict.status, verdict.certificates = "WARNED" if warned[0] else "FITTED", len(certificates)
-    of_nu = spec["estimator"] in ("NuSVC", "OneClassSVM")
+    of_nu = spec["estimator"] in (
+        "NuSVC",
+        "OneClassSVM",
+        "NuSVR",
+    )  # a ν-SVR's optimum is zero where all targets are zero
     if not of_nu:
         _check_warning(verdict, certificates, warned[0], spec)
     if spec.get("variant") or (spec["estimator"] == "KernelLogisticRegression" and len(model.classes_) > 2):
@@ -91,6 +95,8 @@ def _is_zero(part: Part, certificate: Any, tol: float) -> bool:
     No gap is small relative to such an optimum.
     """
     used = part.statement.cost > 0
+    if part.targets is not None and part.targets[used].any():
+        return False
     K = float_gram(part.statement)[np.ix_(used, used)]
     square = float(K.diagonal().mean()) - (0.0 if len(part.statement.totals) == 1 else float(K.mean()))
     share = 1e-6 if certificate.gap < -certificate.dual else min(max(0.1 * tol, 1e-6), 1e-4)

@@ -193,3 +193,9 @@ def test_wide_samples_of_a_nu_regression_are_done_by_pairs_where_few_are_enough(
     noisy = gl.NuSVR(kernel="linear", nu=0.5, C=1.0).fit(X[:2100, :500], rng.normal(size=2100))
     assert len(calls) == 1 and noisy.certificate_.relative_gap <= 1e-3
     assert noisy.trace_.iterations[-1] > 10 * 2100
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_nu_regression_of_targets_that_are_all_zero_is_quiet():
+    model = gl.NuSVR(kernel="linear", C=0.03).fit(np.arange(8.0)[:, None] * 1e3, np.zeros(8))
+    assert model.predict([[5.0]]) == [0.0]

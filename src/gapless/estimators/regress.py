@@ -24,7 +24,7 @@ from gapless.problems import nu as nu_forms
 from gapless.problems.problem import Problem
 from gapless.store import register
 
-# Of a one-class machine, since the optimum of a regression is of the size of its targets.
+# Of a one-class machine. The optimum of a regression is zero where all targets are, and its model then tells them.
 _WHY_ZERO = (
     "the origin lies so far within the samples that w = 0 is optimal, and the model's decision function, which is zero but for rounding, tells "
     "nothing of a sample. A smaller nu, samples that are not centred, or a kernel such as 'rbf' may have another optimum."
@@ -57,7 +57,7 @@ class SingleKernelEstimator(KernelEstimator):
         self.dual_coef_, self.intercept_ = self._dual_coef_, self._intercept_
         self._n_support = np.array([len(support)], dtype=np.int32)
         self.n_iter_ = round(float(found.iterations[0]))
-        if not self._quiet:
+        if not self._quiet and y is None:
             warn_if_zero(self, found.zero, _WHY_ZERO)
         return self._finish(run)
 
